@@ -212,6 +212,17 @@ def test_rules_and_modes_choose_among_findings(
     assert symfix("fix", "--yes", *options, *COMMAND, cwd=root).code == int("size" not in options)
 
 
+def test_where_torch_alone_shows_the_way_findings_are_tried(
+    make_tree: MakeTree, symfix: Symfix, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeTransform, "suffixes", (".py",))
+    root = make_tree({"case.py": CASE.replace(b"a != b:", b"a != size:  # root:traced"), "other.py": b"size  # @a\n"})
+    monkeypatch.chdir(root)
+    runs.cure = b"sym_size"
+    assert symfix("fix", "--yes", *COMMAND, cwd=root).code == 0
+    assert b"a != sym_size" in (root / "case.py").read_bytes()
+
+
 def test_a_rule_that_there_is_not_is_said_before_anything_runs(tree: Path, symfix: Symfix, runs: Runs) -> None:
     outcome = symfix("fix", "--rule", "lop", *COMMAND, cwd=tree)
     assert (outcome.code, runs.ran) == (2, 0)

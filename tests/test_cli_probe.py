@@ -42,6 +42,26 @@ def test_an_error_is_joined_with_the_finding_at_its_line(tree: Path, symfix: Sym
     assert "symfix diff" not in symfix("probe", "--error", str(text), cwd=tree).out.decode()
 
 
+@pytest.mark.parametrize(
+    ("root", "command"),
+    [
+        ("operator", "symfix diff --rule size a.cc"),
+        ("module", "symfix diff --scope modules --rule size a.cc"),
+        ("traced", "symfix fix -- PROGRAM"),
+    ],
+)
+def test_the_command_has_what_shows_the_change_again(
+    make_tree: MakeTree, symfix: Symfix, tmp_path: Path, root: str, command: str
+) -> None:
+    tree = make_tree({"a.cc": f"//\nx = size();  // root:{root}\n".encode()})
+    text = tmp_path / "error.txt"
+    text.write_text(error_at(tree / "a.cc", LINE))
+    out = symfix("probe", "--error", str(text), cwd=tree).out.decode()
+    assert command in map(str.strip, out.splitlines())
+    if root != "traced":
+        assert b"sym_size" in symfix(*command.split()[1:], cwd=tree).out
+
+
 def test_what_an_earlier_report_holds_is_not_said_again(tree: Path, symfix: Symfix, tmp_path: Path) -> None:
     text, report = tmp_path / "error.txt", tmp_path / "report.json"
     text.write_text(error_at(tree / "a.cc", LINE))

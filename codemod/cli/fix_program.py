@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from codemod.fix.repair import Repair
     from codemod.fix.trees import Tree
     from codemod.fix.trial import Trial
+    from codemod.model.transform import TracedLine
     from codemod.probe.answers import Report
     from codemod.writing.changes import Change
 
@@ -186,18 +187,26 @@ class _Sources:
         if given:
             self._run()  # what cannot be used is said before anything runs
         self._lacking: dict[tuple[Tree, str, int, str], str] = {}
-        self._groups: dict[tuple[Tree, str], list[Group]] = {}
+        self._groups: dict[tuple[Tree, str, bool], list[Group]] = {}
+        self._traced: dict[Tree, frozenset[TracedLine]] = {}
 
-    def groups(self, tree: Tree, path: str) -> list[Group]:
-        """The groups of findings of one file of `tree`; none where it cannot be analysed, which is said."""
+    def groups(self, tree: Tree, path: str, traced: frozenset[TracedLine] = frozenset()) -> list[Group]:
+        """The groups of findings of one file of `tree`; none where it cannot be analysed, which is said.
+
+        Also those in functions to which torch came by `traced` lines alone, where such are given.
+        """
         unit = tree.unit(path)
-        if (tree, unit) not in self._groups:
+        key = tree, unit, bool(traced)
+        if not traced <= self._traced.get(tree, frozenset()):
+            self._traced[tree] = self._traced.get(tree, frozenset()) | traced
+            self._groups = {known: groups for known, groups in self._groups.items() if known[::2] != (tree, True)}
+        if key not in self._groups:
             try:
-                self._groups[tree, unit] = self._analysed(tree, unit)
+                self._groups[key] = self._analysed(tree, unit, self._traced[tree] if traced else traced)
             except SymfixError as error:
                 note(f"symfix: without findings of the source: {error}")
-                self._groups[tree, unit] = []
-        return [group for group in self._groups[tree, unit] if any(f.path == path for f in group.findings)]
+                self._groups[key] = []
+        return [group for group in self._groups[key] if any(f.path == path for f in group.findings)]
 
     def lacking(self, tree: Tree, path: str, line: int, text: str) -> str:
         """What the oldest torch that runs a line of `tree` lacks of what `text` names, as a reason; "" for nothing."""
@@ -213,13 +222,14 @@ class _Sources:
             self._lacking[key] = next(filter(None, reasons), "")
         return self._lacking[key]
 
-    def _analysed(self, tree: Tree, unit: str) -> list[Group]:
+    def _analysed(self, tree: Tree, unit: str, traced: frozenset[TracedLine]) -> list[Group]:
         from codemod.model.transform import load_transforms
         from codemod.planning.analysis import analyse
 
         prefix = f"{tree.package}/" if tree.package else ""
         with tree.sources() as folder:
             run = self._run(folder / (prefix + unit))
+            run.project.traced = frozenset(line._replace(path=prefix + line.path) for line in traced)
             findings = analyse(run.project, load_transforms).findings
             asked = dataclasses.replace(run.selection, ops=(), level=Level.MANUAL, since=None)
         outside = {f.group for f in findings if f.group and any(not e.path.startswith(prefix) for e in f.edits)}

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _FACTORY = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 """A function of a module, as --module names it."""
+_PROGRAM = "PROGRAM"
+"""What stands in a command for the program that compiles."""
 _STEP = 25  # operators between two lines of progress
 
 
@@ -33,7 +35,7 @@ def print_report(context: click.Context, parameters: dict[str, Any]) -> int:
     earlier = read_report(parameters["compare"]) if parameters["compare"] else None
     report, status = _asked(parameters)
     if not parameters["no_source"]:
-        report = dataclasses.replace(report, answers=_with_findings(context, report))
+        report = dataclasses.replace(report, answers=_with_findings(context, report, parameters["command"]))
     answers = regressed(earlier, report) if earlier is not None else list(report.answers)
     worse = worsened(earlier.subjects, report.subjects) if earlier is not None else []
     _print(report, answers, worse, parameters)
@@ -125,13 +127,17 @@ def text_of(name: str) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _with_findings(context: click.Context, report: Report) -> tuple[Answer, ...]:
-    """The answers of `report`, joined with the findings of the enclosing checkout; as they are where there is none."""
+def _with_findings(context: click.Context, report: Report, program: Sequence[str]) -> tuple[Answer, ...]:
+    """The answers of `report`, joined with the findings of the enclosing checkout; as they are where there is none.
+
+    `program` is the command that was run, if one was.
+    """
     from codemod.cli.running import begin
     from codemod.cli.scan import scan
+    from codemod.model.scope import Scope
     from codemod.model.transform import load_transforms
     from codemod.planning.analysis import analyse
-    from codemod.probe.join import joined, places_below
+    from codemod.probe.join import Commands, joined, lines_below, places_below
     from codemod.tree.checkout import find_checkout
 
     root = find_checkout(Path()).root
@@ -141,11 +147,14 @@ def _with_findings(context: click.Context, report: Report) -> tuple[Answer, ...]
     options = scan.make_context("scan", [str(root / path) for path in paths], parent=context.parent)
     try:
         run = begin(options, options.params)
+        default = run.project.scope
+        run.project.scope, run.project.traced = Scope(), lines_below(report.open, root)
         plan = analyse(run.project, load_transforms)
     except SymfixError as error:
         note(f"symfix: without findings of the source: {error}")
         return report.answers
-    return joined(report.answers, plan.findings, root, os.getcwd())
+    commands = Commands(root, os.getcwd(), default.name, tuple(program) or (_PROGRAM,))
+    return joined(report.answers, plan.findings, commands)
 
 
 def _print(report: Report, answers: list[Answer], worse: list[Regression], parameters: dict[str, Any]) -> None:

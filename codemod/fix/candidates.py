@@ -17,6 +17,7 @@ from codemod.fix.trial import Call, Trial
 from codemod.model.edits import Edit, EditConflict
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import Group
+from codemod.model.transform import TracedLine
 from codemod.probe.answers import Answer
 from codemod.probe.breaks import setting_against
 from codemod.probe.fakes import MISSING, operator_of
@@ -29,8 +30,8 @@ from codemod.writing.changes import Change, changes_of_edits, read_source
 class Sources(Protocol):
     """What is known of the files of trees, by their paths below the roots."""
 
-    def groups(self, tree: Tree, path: str) -> Sequence[Group]:
-        """The groups of findings of one file."""
+    def groups(self, tree: Tree, path: str, traced: frozenset[TracedLine] = frozenset()) -> Sequence[Group]:
+        """The groups of findings of one file, also in functions to which torch came by `traced` lines alone."""
 
     def lacking(self, tree: Tree, path: str, line: int, text: str) -> str:
         """What the oldest torch that runs a line lacks of what `text` names, as a reason; "" for nothing."""
@@ -82,7 +83,7 @@ def candidates_for(
     """What may help against what a trial showed, likeliest first; `made` are the changes that it ran with."""
     kinds = _FAILED if trial.status or trial.errors else _WRONG if wrong else _OFTEN
     answers = sorted((a for a in trial.report.answers if a.kind in kinds), key=lambda a: kinds.index(a.kind))
-    lines = Lines(copy, contents_of(made))
+    lines = Lines(copy, contents_of(made), trial.report.answers)
     for answer in answers:
         yield from _rewrites(answer, lines, sources, level)
     if level < Level.REVIEW:
@@ -126,7 +127,7 @@ def places_of(trial: Trial) -> list[Frame]:
 def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, level: Level) -> list[str]:
     """Why what is found at a line of `program`, whose run as it is was `trial`, offers no change up to `level`."""
     reasons = []
-    lines = Lines(Copy(program), {})
+    lines = Lines(Copy(program), {}, trial.report.answers)
     here = [answer for answer in trial.report.answers if frame in (answer.place, answer.user)]
     for answer in here if level >= Level.REVIEW else ():
         for place, tree, check in _checks_at(answer, lines):
@@ -190,10 +191,13 @@ def _groups_at(frame: Frame, lines: Lines, sources: Sources) -> Iterator[tuple[T
     if tree is None:
         return
     path, line = lines.original(tree, frame.path, frame.line)
-    for group in sources.groups(tree, path):
-        here = [f for f in group.findings if f.path == path and f.line <= line <= _last_line(lines, tree, f)]
-        if here:
-            yield tree, group, here[0]
+
+    def here(groups: Iterable[Group]) -> list[tuple[Tree, Group, Finding]]:
+        found = ((group, [f for f in group.findings if f.path == path]) for group in groups)
+        at_line = ((g, [f for f in own if f.line <= line <= _last_line(lines, tree, f)]) for g, own in found)
+        return [(tree, group, findings[0]) for group, findings in at_line if findings]
+
+    yield from here(sources.groups(tree, path)) or here(sources.groups(tree, path, lines.traced(tree)))
 
 
 def _checks(answer: Answer, lines: Lines, sources: Sources) -> Iterator[Candidate]:

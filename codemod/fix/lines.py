@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from codemod.fix.catching import Callers
 from codemod.fix.trees import Copy, Tree, tree_of
+from codemod.model.transform import TracedLine
+from codemod.probe.answers import Answer
 from codemod.probe.trace import Frame
 
 
 class Lines:
     """Lines of a run from copies, as lines of the files that the copies were made of."""
 
-    def __init__(self, copy: Copy, changed: Mapping[Tree, Mapping[str, bytes]]) -> None:
-        """`changed` are the new bytes of the files that the run's copies have others of."""
+    def __init__(self, copy: Copy, changed: Mapping[Tree, Mapping[str, bytes]], answers: Iterable[Answer] = ()) -> None:
+        """`changed` are the new bytes of the files that the run's copies have others of, `answers` what torch said."""
         self._copy = copy
         self._changed = changed
+        self._answers = tuple(answers)
         self._callers: dict[Tree, Callers] = {}
 
     def tree(self, path: str) -> Tree | None:
@@ -36,6 +39,14 @@ class Lines:
         if tree not in self._callers:
             self._callers[tree] = Callers(tree.python())
         return self._callers[tree]
+
+    def traced(self, tree: Tree) -> frozenset[TracedLine]:
+        """The lines of a tree by which torch came to what it said."""
+        frames = {f for answer in self._answers for f in (answer.place, answer.user, *answer.stack) if f is not None}
+        own = (
+            (frame, self.original(tree, frame.path, frame.line)) for frame in frames if self.tree(frame.path) == tree
+        )
+        return frozenset(TracedLine(*place, frame.function) for frame, place in own)
 
     def original(self, tree: Tree, path: str, line: int) -> tuple[str, int]:
         """The path below the root of `tree`, and the line there, of a line of the run."""

@@ -30,6 +30,8 @@ class Root(enum.IntEnum):
     """A function that the tree itself compiles or exports."""
     MODULE = 2
     """The forward of a module, which whoever uses it may compile."""
+    TRACED = 3
+    """A function that a running torch has come to, by a way that the tree does not show."""
 
 
 class Mode(enum.IntEnum):

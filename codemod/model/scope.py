@@ -40,7 +40,7 @@ class Scope:
 
     def holds(self, path: str, root: Root) -> bool:
         """Whether findings in a file are asked for, in code that symbols enter by `root`."""
-        if self.name == ALL:
+        if self.name == ALL or root is Root.TRACED:
             return True
         return (root < Root.MODULE or self.name == MODULES) and not self._beside(path)
 

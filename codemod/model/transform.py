@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from codemod.errors import SymfixError
 from codemod.model.drawn import DrawnMeta
@@ -39,6 +39,17 @@ class Rule:
     examples: tuple[Example, ...] = ()
 
 
+class TracedLine(NamedTuple):
+    """A line that a running torch traced, and the function that it stands in, by its own name.
+
+    `path` is that of a file of the tree, POSIX and relative to the root.
+    """
+
+    path: str
+    line: int
+    function: str
+
+
 class Project(Protocol):
     """The tree as a transform sees it: bytes, cached facts, two processes. Paths are POSIX, relative to `root`."""
 
@@ -52,6 +63,10 @@ class Project(Protocol):
     @property
     def torch(self) -> str:
         """The version of `--torch`, "" where none is given."""
+
+    @property
+    def traced(self) -> Collection[TracedLine]:
+        """Lines to which a running torch is known to have come with symbols; none where nothing was run."""
 
     def selected(self, path: str) -> bool:
         """Whether findings in `path` are asked for (it lies under one of PATHS)."""

@@ -109,7 +109,7 @@ def _qualified(finding: Finding) -> Finding:
 def _key(project: CheckoutProject) -> str:
     """Names the plans that the same code would make of the same question about the same bytes."""
     parts = [code_version("codemod"), dependency_versions("symfix"), repr(project.paths), repr(project.vocabulary)]
-    parts += [project.torch, installed_version("torch"), project.scope.name]
+    parts += [project.torch, installed_version("torch"), project.scope.name, repr(sorted(project.traced))]
     if project.vocabulary is not None:
         parts.append(hashlib.sha256(read_file(project.vocabulary)).hexdigest())
     from importlib.metadata import entry_points

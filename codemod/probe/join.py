@@ -5,17 +5,47 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from codemod.borders.files import read_below, read_file
-from codemod.model.findings import Finding, Level
+from codemod.model.choices import ALL, SCOPES
+from codemod.model.findings import Finding, Level, Root
+from codemod.model.scope import Scope
+from codemod.model.transform import TracedLine
 from codemod.probe.answers import ARROW, Answer
 from codemod.probe.fakes import MISSING, operator_of
 from codemod.probe.trace import Frame
 
 _KERNELS, _NAMESPACE = "aten/src/ATen/native", "at::native::"
 """Where PyTorch has the functions that answers name, and what their names begin with."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Commands:
+    """The commands that show changes below `root`, run in the folder `shown`, where `scope` is the default.
+
+    `program` is what was run: a command, or a word for it.
+    """
+
+    root: Path
+    shown: str
+    scope: str
+    program: tuple[str, ...]
+
+    def of(self, finding: Finding) -> str:
+        """The command that shows the change of a finding; "" where it has none."""
+        if not finding.edits:
+            return ""
+        if finding.root is Root.TRACED:
+            return shlex.join(["symfix", "fix", "--", *self.program])  # the way here is seen where it runs alone
+        path = os.path.relpath(self.root / finding.path, self.shown)
+        scopes = SCOPES[SCOPES.index(self.scope) :]
+        scope = next(name for name in (*scopes, ALL) if Scope(name, (finding.path,)).holds(finding.path, finding.root))
+        words = [] if scope == self.scope else ["--scope", scope]
+        level = ["--level", "review"] if finding.level is Level.REVIEW else []
+        return shlex.join(["symfix", "diff", *words, *level, "--rule", finding.rule, path])
 
 
 def places_below(answers: Sequence[Answer], root: Path) -> list[str]:
@@ -29,13 +59,20 @@ def places_below(answers: Sequence[Answer], root: Path) -> list[str]:
     return sorted([*(path for path in paths if (root / path).is_file()), *kernels])
 
 
-def joined(answers: Sequence[Answer], findings: Sequence[Finding], root: Path, shown: str) -> tuple[Answer, ...]:
+def lines_below(answers: Sequence[Answer], root: Path) -> frozenset[TracedLine]:
+    """The lines below `root` by which torch came to the `answers`, as `places_below` has their files."""
+    frames = {frame for answer in answers for frame in (*_frames(answer), *answer.stack)}
+    lines = (TracedLine(_relative(frame, root), frame.line, frame.function) for frame in frames)
+    return frozenset(line for line in lines if line.path)
+
+
+def joined(answers: Sequence[Answer], findings: Sequence[Finding], commands: Commands) -> tuple[Answer, ...]:
     """`answers` with the finding that stands at their line, if there is one, and the command that shows its change.
 
     Where C++ asked and there is none, that of the innermost function which has any; of an operator that lacks a fake,
-    that of its registration. `shown` is the folder in which
-    commands are run, as they name files.
+    that of its registration.
     """
+    root = commands.root
     by_path: dict[str, list[tuple[Finding, int]]] = {}
     by_function: dict[str, list[Finding]] = {}
     by_operator: dict[str, list[Finding]] = {}
@@ -44,7 +81,7 @@ def joined(answers: Sequence[Answer], findings: Sequence[Finding], root: Path, s
             by_operator.setdefault(operator, []).append(finding)
         by_path.setdefault(finding.path, []).append((finding, _last_line(finding, root)))
         by_function.setdefault(finding.function, []).append(finding)
-    return tuple(_joined(answer, by_path, by_function, by_operator, root, shown) for answer in answers)
+    return tuple(_joined(answer, by_path, by_function, by_operator, root, commands) for answer in answers)
 
 
 def _joined(
@@ -53,25 +90,25 @@ def _joined(
     by_function: Mapping[str, Sequence[Finding]],
     by_operator: Mapping[str, Sequence[Finding]],
     root: Path,
-    shown: str,
+    commands: Commands,
 ) -> Answer:
     for frame in _frames(answer):
         path = _relative(frame, root)
         here = [f for f, last in by_path.get(path, ()) if f.line <= frame.line <= last]
         if here:
             finding = min(here, key=lambda f: (not f.edits, f.level, frame.line - f.line))
-            return dataclasses.replace(answer, finding=_said(finding), command=_command(finding, root, shown))
+            return dataclasses.replace(answer, finding=_said(finding), command=commands.of(finding))
     registered = by_operator.get(operator_of(answer.text), []) if answer.kind == "fake" else []
     if registered:
         finding = min(registered, key=lambda f: (not f.edits, f.level, f.line))
         said = f"at {finding.path}:{finding.line}: {_said(finding)}"
-        return dataclasses.replace(answer, finding=said, command=_command(finding, root, shown))
+        return dataclasses.replace(answer, finding=said, command=commands.of(finding))
     for function in reversed(answer.native.split(ARROW)):
         inside = by_function.get(f"{_NAMESPACE}{function}")
         if inside:
             finding = min(inside, key=lambda f: (not f.edits, f.level, f.line))
             said = f"in {function}: {_said(finding)}"
-            return dataclasses.replace(answer, finding=said, command=_command(finding, root, shown))
+            return dataclasses.replace(answer, finding=said, command=commands.of(finding))
     return answer
 
 
@@ -82,14 +119,6 @@ def _frames(answer: Answer) -> list[Frame]:
 def _said(finding: Finding) -> str:
     what = finding.reason if finding.refusal and finding.reason else finding.message
     return f"{finding.rule} ({finding.level.name.lower()}): {what}"
-
-
-def _command(finding: Finding, root: Path, shown: str) -> str:
-    if not finding.edits:
-        return ""
-    path = os.path.relpath(root / finding.path, shown)
-    level = " --level review" if finding.level is Level.REVIEW else ""
-    return f"symfix diff{level} --rule {finding.rule} {path}"
 
 
 def _relative(frame: Frame, root: Path) -> str:

@@ -17,6 +17,7 @@ from codemod.errors import SymfixError
 from codemod.model.findings import Root
 from codemod.model.paths import Listing
 from codemod.model.scope import Scope
+from codemod.model.transform import TracedLine
 from codemod.tree.cache import Cache, code_version, dependency_versions
 from codemod.tree.checkout import Checkout, StatKey
 from codemod.tree.pool import Failure, run
@@ -52,6 +53,7 @@ class CheckoutProject:
     vocabulary: Path | None = None
     torch: str = ""
     scope: Scope = field(default_factory=Scope)
+    traced: frozenset[TracedLine] = frozenset()
     jobs: int = 1
     hashes: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)

@@ -2,7 +2,8 @@
 
 In `*.cc` files each line is a site by the words it holds: `size` is renamed to `sym_size` (safe), `numel` to
 `sym_numel` (review), `loop` is refused, `break` becomes an unbalanced brace. `@name` puts the line's finding into the
-group of that name, of whatever file; `op:name` gives it an operator, and `root:module` another root than an operator.
+group of that name, of whatever file; `op:name` gives it an operator, and `root:module` another root than an operator;
+`root:traced` is a site only where torch has come to the line.
 """
 
 from __future__ import annotations
@@ -50,8 +51,9 @@ class FakeTransform:
     def analyse(self, project: Project) -> Iterable[Finding]:
         """One finding for each word."""
         for path, sites in project.facts(extract, project.files(self.suffixes)).items():
+            came = {traced.line for traced in project.traced if traced.path == path}
             for start, line, word, text in sites:
-                if project.selected(path):
+                if project.selected(path) and (b"root:traced" not in text or line in came):
                     yield _finding(path, start, line, word, text)
 
 

@@ -90,7 +90,7 @@ class PythonTransform:
                 project.remark(line)
         torch = None if is_torch(tree) else target(project)
         named = partial(project.facts_of, named_in)
-        functions = reach(tree, registrations, partial(_declared, project, torch), named)
+        functions = reach(tree, registrations, partial(_declared, project, torch), named, project.traced)
         pytorch = (project.root / NATIVE_FUNCTIONS).is_file()
         missing_fakes = [] if pytorch else unfaked(project, registrations)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]

@@ -15,6 +15,7 @@ from codemod.fix.trial import Call, Trial
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.groups import Group, make_groups
+from codemod.model.transform import TracedLine
 from codemod.probe.answers import Answer, Report
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
@@ -30,7 +31,7 @@ class Nothing:
         self._lacks = lacks
         self._findings = findings
 
-    def groups(self, tree: Tree, path: str) -> Sequence[Group]:
+    def groups(self, tree: Tree, path: str, traced: frozenset[TracedLine] = frozenset()) -> Sequence[Group]:
         """Those of the findings of a file."""
         return make_groups(finding for finding in self._findings if finding.path == path)
 

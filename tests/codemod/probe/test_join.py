@@ -6,9 +6,9 @@ import dataclasses
 from pathlib import Path
 
 from codemod.model.edits import Edit
-from codemod.model.findings import Finding, Level, Mode
+from codemod.model.findings import Finding, Level, Mode, Root
 from codemod.probe.answers import Answer
-from codemod.probe.join import joined, places_below
+from codemod.probe.join import Commands, joined, lines_below, places_below
 from codemod.probe.trace import Frame
 
 KERNELS = "aten/src/ATen/native"
@@ -29,6 +29,10 @@ def answer(place: Frame | None, native: str = "") -> Answer:
     return Answer("guard", "x.size(0) > 5", "C++ of torch" if native else "torch", place, None, "f", native=native)
 
 
+def commands(root: Path, scope: str = "all") -> Commands:
+    return Commands(root, str(root), scope, ("python", "train it.py"))
+
+
 def test_a_line_of_an_installed_package_is_that_of_the_checkout_with_the_same_bytes(tmp_path: Path) -> None:
     root, packages = tmp_path / "checkout", tmp_path / "lib/site-packages"
     for folder in (root / "torch", packages / "torch"):
@@ -39,7 +43,7 @@ def test_a_line_of_an_installed_package_is_that_of_the_checkout_with_the_same_by
     same, other = (answer(Frame(str(packages / "torch" / name), 2, "pad")) for name in ("functional.py", "other.py"))
     assert places_below([same, other], root) == ["torch/functional.py"]
     findings = [finding(f"torch/{name}", 2, "pad") for name in ("functional.py", "other.py")]
-    named, unnamed = joined([same, other], findings, root, str(root))
+    named, unnamed = joined([same, other], findings, commands(root))
     assert named.command == "symfix diff --level review --rule size-branch torch/functional.py"
     assert (unnamed.finding, unnamed.command) == ("", "")
 
@@ -56,10 +60,10 @@ def test_the_innermost_c_function_that_has_a_finding_is_named(tmp_path: Path) ->
         finding(path, 8, "at::native::cov", rule="sym-accessor"),
         finding(path, 3, "at::native::cov_helper"),
     ]
-    (named,) = joined([asked], findings, tmp_path, str(tmp_path))
+    (named,) = joined([asked], findings, commands(tmp_path))
     assert named.finding == "in cov: sym-accessor (review): asks for a size"
     assert named.command == f"symfix diff --level review --rule sym-accessor {path}"
-    assert joined([asked], findings[3:], tmp_path, str(tmp_path)) == (asked,)
+    assert joined([asked], findings[3:], commands(tmp_path)) == (asked,)
 
 
 def test_a_tree_without_kernels_is_not_searched_for_them(tmp_path: Path) -> None:
@@ -71,5 +75,29 @@ def test_an_operator_that_lacks_a_fake_has_the_finding_of_its_registration(tmp_p
     made = dataclasses.replace(finding("ops.py", 1, "clip", "missing-fake", edited=False), operators=("shop::clip",))
     other = dataclasses.replace(finding("ops.py", 1, "clip"), operators=("shop::clip",))
     lacks = Answer("fake", "shop::clip: torch finds no fake of it", "", None, None, "f")
-    (found,) = joined([lacks], [other, made], tmp_path, str(tmp_path))
+    (found,) = joined([lacks], [other, made], commands(tmp_path))
     assert found.finding == "at ops.py:1: missing-fake (review): stays concrete"
+
+
+def test_a_command_finds_again_what_it_is_said_of(tmp_path: Path) -> None:
+    """Of a library's modules `diff` says nothing by default, and a way that torch alone came it does not see."""
+    (tmp_path / "net.py").write_text(CODE)
+    asked = answer(Frame(str(tmp_path / "net.py"), 2, "pad"))
+    shown = {}
+    for root in Root:
+        found = dataclasses.replace(finding("net.py", 2, "pad"), root=root)
+        (named,) = joined([asked], [found], commands(tmp_path, "operators"))
+        shown[root] = named.command
+    plain = "symfix diff --level review --rule size-branch net.py"
+    assert shown == {
+        Root.OPERATOR: plain,
+        Root.COMPILED: plain,
+        Root.MODULE: plain.replace("diff", "diff --scope modules"),
+        Root.TRACED: "symfix fix -- python 'train it.py'",
+    }
+
+
+def test_lines_by_which_torch_came_are_those_of_the_tree(tmp_path: Path) -> None:
+    inner, outer = Frame(str(tmp_path / "net.py"), 2, "pad"), Frame(str(tmp_path / "a/main.py"), 7, "forward")
+    asked = dataclasses.replace(answer(inner), stack=(Frame("/elsewhere/torch/nn.py", 3, "call"), outer, inner))
+    assert lines_below([asked], tmp_path) == {("net.py", 2, "pad"), ("a/main.py", 7, "forward")}

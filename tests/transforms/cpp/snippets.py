@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding, Level, Root
+from codemod.model.transform import TracedLine
 from transforms.cpp.analyse import analyse_tree
 
 F = TypeVar("F")
@@ -86,6 +87,7 @@ class MemoryProject:
         self.root = root
         self.vocabulary: Path | None = vocabulary
         self.torch = ""
+        self.traced: frozenset[TracedLine] = frozenset()
         self.remarks: list[str] = []
         self.contents = {path: text.encode() for path, text in files.items()}
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from codemod.model.findings import Root, Step
+from codemod.model.transform import TracedLine
 from transforms.python.flow.annotations import of_root
 from transforms.python.flow.values import A_TENSOR, NOTHING, SOME_TENSORS, Value
 from transforms.python.reach.applied import BACKWARD
@@ -21,6 +22,7 @@ from transforms.python.reach.named import NamedIn, names_nothing, namings
 from transforms.python.reach.naming import Declared, decorated_operators, name_functions
 from transforms.python.reach.registrars import API, Role
 from transforms.python.reach.registrations import Registrations
+from transforms.python.reach.traced import traced_at
 from transforms.python.reach.tree import Definition, SourceTree
 from transforms.python.reading.facts import NO_BODY, Body
 from transforms.python.reading.registering import MAY_REGISTER, last_name
@@ -138,9 +140,11 @@ def reach(
     registrations: Registrations | None = None,
     declared: Declared = frozenset,
     named_in: NamedIn = names_nothing,
+    traced: Collection[TracedLine] = (),
 ) -> dict[Definition, Reached]:
     """Every function that symbols reach; `declared` says which names are operators', `named_in` what files name.
 
+    Functions with lines that a running torch has `traced` are reached, whether or not the tree shows by which way.
     What parameters hold beside what a function is registered with, `follow` tells.
     """
     registrations = registrations or Registrations(tree)
@@ -172,36 +176,44 @@ def reach(
             functions[definition].operators |= names - {""}
             if any(role.traced and not role.inlined for role in roles):
                 _seed(functions[definition])
-    while queue := next(filter(None, queues.values()), None):  # the way from an operator says most
-        reached = queue.pop()
-        for name in reached.definition.function.calls:
-            callee = tree.resolve(reached.definition, name)
-            if callee is None or _folder(tree.import_path(callee.path)).apart:
-                continue
-            if callee in registrations.operators:
-                continue  # the dispatcher calls its fake
-            if reached.inlined and (_left_to_eager(tree, callee) or registrations.left_to_eager.get(callee)):
-                continue
-            if tree.import_path(callee.path) == "torch/__init__.py":
-                continue  # the sym_* functions themselves
-            traced = _folder(tree.import_path(callee.path)).traced
-            how = (f"called by {reached.definition.function.name}", reached.inlined and not traced, reached.eager)
-            add(callee, *how, reached.root, reached)
-            reaches = called.setdefault(reached.definition, {})
-            reaches |= dict.fromkeys((callee, *tree.namesakes(callee)))
-            for namesake in tree.namesakes(callee):
-                fresh = namesake not in functions
-                add(namesake, *how, reached.root, reached)
-                if fresh:
-                    functions[namesake].parameters = functions[callee].parameters
-            for method in tree.applied(reached.definition, name)[1:]:
-                if reached.inlined and _left_to_eager(tree, method):
+
+    def spread() -> None:
+        while queue := next(filter(None, queues.values()), None):  # the way from an operator says most
+            reached = queue.pop()
+            for name in reached.definition.function.calls:
+                callee = tree.resolve(reached.definition, name)
+                if callee is None or _folder(tree.import_path(callee.path)).apart:
                     continue
-                fresh = method not in functions
-                add(method, f"goes with {callee.function.name}", *how[1:], reached.root, functions[callee])
-                reaches[method] = None
-                if fresh and method.function.own_name == BACKWARD:
-                    _seed_gradients(functions[method])
+                if callee in registrations.operators:
+                    continue  # the dispatcher calls its fake
+                if reached.inlined and (_left_to_eager(tree, callee) or registrations.left_to_eager.get(callee)):
+                    continue
+                if tree.import_path(callee.path) == "torch/__init__.py":
+                    continue  # the sym_* functions themselves
+                inlined = reached.inlined and not _folder(tree.import_path(callee.path)).traced
+                how = (f"called by {reached.definition.function.name}", inlined, reached.eager)
+                add(callee, *how, reached.root, reached)
+                reaches = called.setdefault(reached.definition, {})
+                reaches |= dict.fromkeys((callee, *tree.namesakes(callee)))
+                for namesake in tree.namesakes(callee):
+                    fresh = namesake not in functions
+                    add(namesake, *how, reached.root, reached)
+                    if fresh:
+                        functions[namesake].parameters = functions[callee].parameters
+                for method in tree.applied(reached.definition, name)[1:]:
+                    if reached.inlined and _left_to_eager(tree, method):
+                        continue
+                    fresh = method not in functions
+                    add(method, f"goes with {callee.function.name}", *how[1:], reached.root, functions[callee])
+                    reaches[method] = None
+                    if fresh and method.function.own_name == BACKWARD:
+                        _seed_gradients(functions[method])
+
+    spread()
+    for definition, line in traced_at(tree, traced):
+        if definition not in functions and not _folder(tree.import_path(definition.path)).apart:
+            add(definition, f"torch came to line {line}", True, True, Root.TRACED)
+    spread()
     _note_eager_callers(tree, functions, registrations, named_in)
     _name(tree, functions, called, declared)
     return functions

@@ -20,6 +20,7 @@ class Tree:
     root = Path()
     vocabulary = None
     torch = ""
+    traced = ()
 
     def __init__(self, files: Mapping[str, str | bytes]) -> None:
         self.contents = files
