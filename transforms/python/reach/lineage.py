@@ -59,7 +59,7 @@ class Lineages:
 
     def imported(self, path: str, name: str) -> tuple[str, str]:
         """The file and the name there of what a dotted name means by an import."""
-        return self._tree.located(self.target(path, name))
+        return self._tree.bound(self.target(path, name))
 
     def target(self, path: str, name: str) -> str:
         """The dotted name that a dotted name has outside of its file; "" where no import brings it."""

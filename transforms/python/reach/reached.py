@@ -24,6 +24,7 @@ from transforms.python.reach.registrars import API, Role
 from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.traced import traced_at
 from transforms.python.reach.tree import Definition, SourceTree
+from transforms.python.reach.wrappers import wrappers
 from transforms.python.reading.facts import NO_BODY, Body
 from transforms.python.reading.registering import MAY_REGISTER, last_name
 from transforms.python.reading.sympy_calls import SympyCalls
@@ -208,6 +209,10 @@ def reach(
                     reaches[method] = None
                     if fresh and method.function.own_name == BACKWARD:
                         _seed_gradients(functions[method])
+
+            for wrapper, decorator in wrappers(tree, reached.definition):
+                how = (f"made by @{decorator} of {reached.definition.function.name}", reached.inlined, reached.eager)
+                add(wrapper, *how, reached.root, reached)
 
     spread()
     for definition, line in traced_at(tree, traced):

@@ -105,6 +105,12 @@ class SourceTree:
                 return
             yield namesake
 
+    def inside(self, definition: Definition) -> list[Definition]:
+        """The functions that are defined in a function, and in those."""
+        outer, path = f"{definition.function.name}.", definition.path
+        names = (name for name in self._functions[path] if name.startswith(outer))
+        return [inner for name in names if (inner := self.definition(path, name)) is not None]
+
     def definitions(self) -> list[Definition]:
         """Every function of the tree."""
         return [d for p, names in self._functions.items() for n in names if (d := self.definition(p, n)) is not None]
@@ -154,7 +160,7 @@ class SourceTree:
             return definition
         head, _, rest = callee.partition(".")
         target = self.imported(path, head)
-        module, name = self.located(f"{target}.{rest}" if rest else target)
+        module, name = self.bound(f"{target}.{rest}" if rest else target)
         return self._globally(module, name, depth + 1) if module not in ("", path) and name else None
 
     def imported(self, path: str, name: str) -> str:
@@ -176,6 +182,17 @@ class SourceTree:
             place = (self.modules[module], name) if module in self.modules else ("", "")
             self._located[target] = place
         return place
+
+    def bound(self, target: str) -> tuple[str, str]:
+        """As `located`, for the name of a function or a class: of a module of that name, it is its package that has it.
+
+        `from .psnr import psnr` in a package hides the module by what is in it.
+        """
+        module, name = self.located(target)
+        if not module or name:
+            return module, name
+        package, _, name = target.rpartition(".")
+        return self.modules.get(package, ""), name
 
 
 def absolute(target: str, package: str) -> str:

@@ -17,6 +17,7 @@ from transforms.python.reading.extract import (
     Parts,
     Scope,
     called_in,
+    calls_in,
     in_utf8,
     passed_on,
     primitives,
@@ -93,16 +94,16 @@ def _body(scope: Scope, values: Interpreter, prims: bool) -> Body:
 
 def _calls(scope: Scope, values: Interpreter, prims: bool) -> set[Call]:
     calls = set(map(Call, primitives(scope.nodes))) if prims else set()
-    for node in scope.telling:
-        if isinstance(node, ast.Call) and (callee := dotted(node.func)):
-            passed = ((slot, values.value(argument)) for slot, argument in _slots(node))
+    for call in calls_in(scope):
+        if callee := dotted(call.func):
+            passed = ((slot, values.value(argument)) for slot, argument in _slots(call))
             # What functions of other modules are given decides nothing here, and numbers only what no other file calls.
             own, private = "." not in callee or callee.startswith("self."), callee.startswith("_")
             arguments = tuple(
                 (slot, v) for slot, v in passed if _telling(v) or v.real or private or (own and not v.scalar)
             )
             calls.add(Call(callee, arguments))
-            calls.update(map(Call, passed_on(node, callee)))
+            calls.update(map(Call, passed_on(call, callee)))
     return calls
 
 

@@ -304,9 +304,15 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, callee
     return function
 
 
+def calls_in(scope: Scope) -> Iterator[ast.Call]:
+    """The calls that a scope makes when it runs; its decorators are called where it is defined."""
+    decorators = getattr(scope.node, "decorator_list", ())
+    return (node for node in scope.telling if type(node) is ast.Call and node not in decorators)
+
+
 def called_in(scope: Scope) -> set[str]:
     """The callees of a scope as written."""
-    return {dotted(node.func) for node in scope.telling if type(node) is ast.Call} - {""}
+    return {dotted(call.func) for call in calls_in(scope)} - {""}
 
 
 def _callees(scope: Scope, sized: bool, prims: bool) -> set[str]:
@@ -314,10 +320,10 @@ def _callees(scope: Scope, sized: bool, prims: bool) -> set[str]:
     if not sized:
         return called_in(scope)
     callees: set[str] = set()
-    for node in scope.telling:
-        if type(node) is ast.Call and (callee := dotted(node.func)):
+    for call in calls_in(scope):
+        if callee := dotted(call.func):
             callees.add(callee)
-            callees.update(passed_on(node, callee))
+            callees.update(passed_on(call, callee))
     return callees.union(primitives(scope.nodes)) if prims else callees
 
 

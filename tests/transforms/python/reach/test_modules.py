@@ -29,6 +29,8 @@ def forwards_of(**files: str) -> set[str]:
         {"a": "class A(nn.Module): ...\n", "b": f"import a as other\nclass C(other.A):\n{FORWARD}"},
         {"p/__init__": "from p.a import A\n", "p/a": "class A(nn.Module): ...\n",
          "p/b/c": f"from .. import A as B\nclass C(B):\n{FORWARD}"},
+        {"p/__init__": "from .A import A\n", "p/A": "class A(nn.Module): ...\n",
+         "c": f"from p import A\nclass C(A):\n{FORWARD}"},
         {"a": f"class A(nn.Module, Generic[T]): ...\nclass C(A[int]):\n{FORWARD}"},
         {"a": f"from torch.nn import Module as M\nclass C(M):\n{FORWARD}"},
         {"a": f"class C(nn.Linear):\n{FORWARD}"},

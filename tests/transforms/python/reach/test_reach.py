@@ -307,3 +307,24 @@ def test_what_a_caller_without_symbols_calls_too_is_run_by_eager(path: str, call
 def test_a_function_is_named_to_be_registered(registered: str, eager: bool) -> None:
     found = reached(lib__fakes=f"import torch\ndef fake(x):\n    return x.new_empty(x.size(0))\n{registered}")[1]
     assert [function.eager for function in found.values()] in ([eager], [] if "items" in registered else [eager])
+
+
+@pytest.mark.parametrize(
+    ("imported", "called"),
+    [
+        ("from lib import metrics", "metrics.psnr"),
+        ("from lib.metrics import psnr", "psnr"),
+        ("import lib.metrics", "lib.metrics.psnr"),
+        ("from lib.metrics.psnr import psnr", "psnr"),
+        ("from lib.metrics import psnr as measured", "measured"),
+    ],
+)
+def test_a_function_of_a_package_hides_the_module_of_its_name(imported: str, called: str) -> None:
+    forward = f"class M(torch.nn.Module):\n    def forward(self, x):\n        return {called}(x)\n"
+    sources = {
+        "lib/__init__.py": "",
+        "lib/metrics/__init__.py": "from .psnr import psnr\n",
+        "lib/metrics/psnr.py": "import torch\ndef psnr(a: torch.Tensor):\n    return a\n",
+        "model.py": f"import torch\n{imported}\n{forward}",
+    }
+    assert "lib/metrics/psnr.py" in {definition.path for definition in followed(sources)[1]}
