@@ -18,6 +18,8 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LEAVES = (ast.Return, ast.Break, ast.Continue)
 _TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 _EXCEPTION = re.compile(r"\w*(?:Error|Exception|Warning)")
+_OF_INSTANCES = re.compile(r"forward|__\w+__")
+"""Methods that run where an object is called or used: who names them is no sign of who calls them."""
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 _Names = tuple[str, ...]
@@ -64,8 +66,8 @@ class Callers:
 
         In code that is in no function, which is never compiled, only what tells the two exceptions apart counts.
         """
-        seen = set(names)
-        pending = list(seen)
+        pending = [*dict.fromkeys(name for name in names if not _OF_INSTANCES.fullmatch(name))]
+        seen = set(pending)
         while pending:
             name = pending.pop()
             for path in self._naming(name):
@@ -76,16 +78,17 @@ class Callers:
                     for place, guard in (each for callee in mention.passed for each in self._trying(callee)):
                         if guard.catches(raised, telling=False):
                             return f"{place}:{guard.line}"
-                    further = {*mention.callers, *mention.others} - seen
-                    pending += further
-                    seen |= further
+                    for further in (*mention.callers, *mention.others):
+                        if further not in seen and not _OF_INSTANCES.fullmatch(further):
+                            pending.append(further)
+                            seen.add(further)
         return ""
 
     def _trying(self, name: str) -> list[tuple[str, Guard]]:
         """The guards, with their files, under which a function or class of that name calls what it is passed."""
         if name not in self._tried:
             found = self._tried.setdefault(name, [])
-            for path in self._naming(name):
+            for path in self._defining(name):
                 module = parsed(self.files[path])
                 for node in ast.walk(module) if module is not None else ():
                     if isinstance(node, _DEFINITIONS) and node.name == name:
@@ -100,6 +103,11 @@ class Callers:
                 for word in set(_WORD.findall(source)) if not _TESTS.search(path) else ():
                     self._words.setdefault(word, []).append(path)
         return self._words.get(name.encode(), [])
+
+    def _defining(self, name: str) -> list[str]:
+        """The files that may define a name: many name `tuple`, and to parse all of them takes minutes."""
+        defined = re.compile(rb"\b(?:def|class)\s[\s\\]*%s\b" % name.encode())
+        return [path for path in self._naming(name) if defined.search(self.files[path])]
 
     def _of(self, path: str) -> dict[str, list[_Mention]]:
         if path not in self._mentions:

@@ -67,6 +67,16 @@ def test_another_name_of_the_function_is_followed(line: str) -> None:
     assert Callers({"a.py": source}).catching(("needed",), ValueError) == "a.py:3"
 
 
+@pytest.mark.parametrize("name", ["forward", "__call__", "__iter__"])
+def test_who_names_what_runs_by_itself_tells_of_no_call(name: str) -> None:
+    """Of a library's modules every other `forward` calls something that somebody tries."""
+    source = f"def g(x):\n    try:\n        x.net.{name}(1)\n    except ValueError: pass\n".encode()
+    assert not Callers({"a.py": source}).catching((name,), ValueError)
+    assert not Callers({"a.py": source + f"def {name}(): needed()\n".encode()}).catching(("needed",), ValueError)
+    made = source.replace(f"x.net.{name}".encode(), b"Made")
+    assert Callers({"a.py": made}).catching(("__init__", "Made"), ValueError) == "a.py:2"
+
+
 def test_a_result_is_no_name_of_the_function() -> None:
     source = b"n = needed(1)\ndef g():\n    try:\n        n + 1\n    except ValueError: pass\n"
     assert not Callers({"a.py": source}).catching(("needed",), ValueError)
