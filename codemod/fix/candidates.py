@@ -45,7 +45,7 @@ _UNDECIDED = ("error", "break")
 _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
 _CROP = "the slice wherever it is compiled, in place of a branch that only crops: it takes all where that is no more"
-_CHECK = "torch._check where it is compiled, in place of a branch that only raises"
+_CHECK = "torch._check where it is compiled, in place of what only raises or asserts"
 
 
 @dataclass(frozen=True, slots=True)

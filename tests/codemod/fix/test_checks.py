@@ -17,7 +17,7 @@ def checked(body: str, line: int = 3) -> str | None:
 @pytest.mark.parametrize(
     "body",
     [
-        "    if a != b:\n        a = b\n        raise ValueError\n",  # does more
+        "    if a != b:\n        a.seen = b\n        raise ValueError\n",  # does more
         "    if a != b:\n        raise ValueError\n    else:\n        a = b\n",
         "    if a != b and a:\n        raise ValueError\n",  # which of both is false is not known
         "    if a:\n        raise ValueError\n",
@@ -76,3 +76,68 @@ def test_eager_keeps_its_branch_and_its_message() -> None:
     both = "        torch._check(a.size(0) >= 2)\n        torch._check(a == b)\n"
     test = "a.size(0) < 2 or not a == b"
     assert checked(f"    if {test}:\n{raising}") == f"{head}{both}    elif {test}:\n{raising}"
+
+
+def test_names_that_a_message_is_made_of_are_left_to_eager() -> None:
+    body = "        kind = b\n        text = f'{a}: {kind}'\n        raise ValueError(text)\n"
+    head = "    if torch.compiler.is_compiling():\n        torch._check(a == b)\n"
+    assert checked(f"    if a != b:\n{body}") == f"{head}    elif a != b:\n{body}"
+    assert checked(f"    if a != b:\n        b.text = 'other'\n{body}") is None
+
+
+def asserted(statement: str, *conditions: str) -> str:
+    checks = "".join(f"        torch._check({condition})\n" for condition in conditions)
+    return f"    if torch.compiler.is_compiling():\n{checks}    else:\n{statement}"
+
+
+@pytest.mark.parametrize(
+    ("test", "conditions"),
+    [
+        ("a == b", ["a == b"]),
+        ("a.shape[0] < 2 * b and a.ndim == 2", ["a.shape[0] < 2 * b", "a.ndim == 2"]),
+        ("0 < a.shape[0] <= len(b)", ["0 < a.shape[0]", "a.shape[0] <= len(b)"]),
+    ],
+)
+@pytest.mark.parametrize("written", ["assert {0}", "assert {0}, f'{{a}}'", "torch._assert({0}, f'{{a}}')  # both"])
+def test_an_assertion_is_left_to_eager(test: str, conditions: list[str], written: str) -> None:
+    statement = written.format(test)
+    assert checked(f"    {statement}\n    return a\n") == asserted(f"        {statement}\n    return a\n", *conditions)
+
+
+def test_an_assertion_of_several_lines_is_moved_as_a_whole() -> None:
+    after = asserted("        assert (\n            a == b\n        ), (\n            f'{a}'\n        )\n", "a == b")
+    for line in (3, 4, 6):
+        assert checked("    assert (\n        a == b\n    ), (\n        f'{a}'\n    )\n", line) == after
+    tabs = check_at("case.py", b"import torch\ndef f(a, b):\n\tassert a == b, b.name\n", 3)
+    assert tabs is not None
+    assert tabs.edit.new.decode().splitlines()[1:] == [
+        "\t\ttorch._check(a == b)",
+        "\telse:",
+        "\t\tassert a == b, b.name",
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "assert a",
+        "assert a == b or a",
+        "assert a is b",
+        "assert 0 < a.pop() < b",
+        "assert (n := a.shape[0]) == b",
+        "assert a == b; b = a",
+        "assert a == b, '''of\n    two lines'''",
+        "_assert(a == b)",
+        "own._asserted(a == b, 'n')",
+    ],
+)
+def test_assertions_that_are_no_comparisons_are_left(statement: str) -> None:
+    assert checked(f"    {statement}\n") is None
+
+
+def test_an_assertion_that_may_be_caught_says_so() -> None:
+    tried = b"    try:\n        assert a == b, b\n    except AssertionError:\n        return a\n"
+    source = b"import torch\ndef f(a, b):\n" + tried
+    check = check_at("case.py", source, 4)
+    assert check is not None
+    assert (check.caught, check.raised, check.names) == (3, AssertionError, ("f",))
