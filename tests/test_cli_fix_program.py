@@ -163,6 +163,23 @@ def test_what_ends_well_is_compared_with_eager(
     assert (outcome.code, says in " ".join(outcome.out.decode().split())) == (code, True)
 
 
+def test_what_was_tried_and_where_that_stops_is_said(
+    tree: Path, symfix: Symfix, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_trial(program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
+        trial = runs.run_trial(program, eager, seconds)
+        if eager or trial.status:
+            return trial
+        line = Frame(str(program.folder.resolve() / "case.py"), 9, "f", "return a")
+        error = Answer("error", "Could not extract u0", "your code", line, None, "f")
+        return replace(trial, status=1, error=error.text, report=Report("", (), (error,)))
+
+    monkeypatch.setattr(repair, "run_trial", run_trial)
+    out = " ".join(symfix("fix", "--yes", *COMMAND, cwd=tree).out.decode().split())
+    assert "tried torch._check where it is compiled, in place of what only raises or asserts (case.py:5 in f:" in out
+    assert "with the change it fails: Could not extract u0, at case.py:7 stopped" in out
+
+
 def test_a_file_that_is_not_committed_is_left(tree: Path, symfix: Symfix, runs: Runs) -> None:
     (tree / "case.py").write_bytes(CASE + b"# mine\n")
     outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)

@@ -33,6 +33,8 @@ _OF_OPERATORS = ("since", "python", "include", "install", "timeout", "executor",
 """Options of `fix` that mean nothing for a program."""
 _OF_TREES = ("mode", "rule", "scope", "vocabulary", "torch", "jobs", "no_cache")
 """Options of `fix` that say how the program's trees are looked at, as `scan` has them."""
+_MOST_TRIED = 3
+"""Changes that helped nothing that are named at the end, the last."""
 _OUTERMOST = re.compile(r'^\s*File "([^"]+\.py)", line \d+, in <module>\s*$', re.M)
 
 
@@ -137,6 +139,9 @@ def _stopped(repair: Repair, before: Trial, eager: Trial) -> int:
             show(_step("left", where + reason))
     for reason in dict.fromkeys(repair.missed.values()):
         show(_step("left", reason))
+    for chain in [chain for chain in repair.refused if chain not in repair.missed][-_MOST_TRIED:]:
+        made = " and ".join(f"{candidate.what} ({_place(candidate)})" for candidate in chain)
+        show(_step("tried", f"{made}: {repair.refused[chain]}"))
     tried = len(repair.refused) - len(repair.missed)
     other = "torch suggests another dynamic_shapes" if before.suggested else "no rule has one here"
     why = f"{tried} tried, none of which made it better" if tried else other

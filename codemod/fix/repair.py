@@ -105,11 +105,11 @@ class Repair:
                 continue
             verdict = compare(latest, after, eager)
             moved = None if verdict.better else next_failure(candidate, after, Lines(place, contents))
-            then = f"; then {_said(*moved)}" if moved is not None and not after.status else ""
-            self.tell("try", f"{candidate.what}: {verdict.reason}{then}")
+            reason = f"{verdict.reason}{_then(*moved, failed=bool(after.status)) if moved is not None else ''}"
+            self.tell("try", f"{candidate.what}: {reason}")
             if verdict.better:
                 return list(chain), after, place
-            self.refused[chain] = verdict.reason
+            self.refused[chain] = reason
             if (after.status or moved is not None) and len(chain) < _DEEPEST:
                 further = self._step(latest, after, place, eager, list(chain))
                 if further is not None:
@@ -127,6 +127,9 @@ class Repair:
         return self._copied or ""
 
 
-def _said(answer: Answer, place: Frame | None) -> str:
-    where = f"{short_path(place.path)}:{place.line}: " if place is not None else ""
-    return f"{where}{answer.text}"
+def _then(answer: Answer, place: Frame | None, failed: bool) -> str:
+    """What stops a run in the place of what a change is against; of one that `failed` its end says all but the line."""
+    where = f"{short_path(place.path)}:{place.line}" if place is not None else ""
+    if failed:
+        return f", at {where}" if where else ""
+    return f"; then {where}: {answer.text}" if where else f"; then {answer.text}"
