@@ -18,7 +18,7 @@ binds a name is left.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from codemod.fix.catching import guard_around, names_around, parsed, raised_by
@@ -86,48 +86,115 @@ def _asserted(node: ast.stmt) -> ast.expr | None:
 
 def _apart(path: str, source: bytes, tree: ast.Module, node: ast.stmt, test: ast.expr) -> Edit | None:
     """The edit that checks `test` where it is compiled, and leaves the assertion to eager."""
-    conditions = _true(test)
+    checks = _true(test)
     lines = source.splitlines(keepends=True)
     before, end = sum(map(len, lines[: node.lineno - 1])), node.end_lineno or node.lineno
     start, stop = before + node.col_offset, sum(map(len, lines[: end - 1])) + (node.end_col_offset or 0)
     indent, behind = source[before:start], lines[end - 1][node.end_col_offset or 0 :].strip()
     texts = (part for part in ast.walk(node) if isinstance(part, (ast.Constant, ast.JoinedStr)))
     broken = any((text.end_lineno or text.lineno) > text.lineno for text in texts)  # which may be within a text
-    if conditions is None or indent.strip() or (behind and not behind.startswith(b"#")) or broken:
+    if checks is None or indent.strip() or (behind and not behind.startswith(b"#")) or broken:
         return None
-    written = _ascii(conditions)
-    if written is None or any(isinstance(part, _ONCE) for part in ast.walk(test)):
+    if (written := _written(checks, tree, test)) is None:
         return None
     around = [
         n.col_offset for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno < node.lineno and _holds(n, end)
     ]
     unit = indent[max(around) :] if around else b"    "
     newline = b"\r\n" if lines[node.lineno - 1].endswith(b"\r\n") else b"\n"
-    checks = b"".join(indent + unit + f"torch._check({condition})".encode() + newline for condition in written)
     first, *rest = source[start:stop].splitlines(keepends=True)
     moved = b"".join([indent, unit, first, *(unit + line if line.strip() else line for line in rest)])
-    new = b"if torch.compiler.is_compiling():" + newline + checks + indent + b"else:" + newline + moved
+    new = _compiled(written, indent, unit, newline) + b"else:" + newline + moved
     return Edit(path, start, stop, source[start:stop], new)
 
 
-def _true(test: ast.expr) -> list[ast.expr] | None:
-    """What has to hold for `test` to be true; None where that is not seen by comparisons alone."""
+def _compiled(written: Sequence[str], indent: bytes, unit: bytes, newline: bytes) -> bytes:
+    """The branch for what is compiled, up to the place of what is run else; `written` is indented by four spaces."""
+    lines = [b"if torch.compiler.is_compiling():"]
+    for line in written:
+        bare = line.lstrip(" ")
+        lines.append(indent + unit * (1 + (len(line) - len(bare)) // 4) + bare.encode())
+    return newline.join([*lines, indent])
+
+
+def _check(condition: ast.expr) -> ast.stmt:
+    function = ast.Attribute(ast.Name("torch", ast.Load()), "_check", ast.Load())
+    return ast.Expr(ast.Call(function, [condition], []))
+
+
+def _true(test: ast.expr) -> list[ast.stmt] | None:
+    """The checks that `test` is true; None where that is not seen by comparisons alone."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        parts = [_true(value) for value in test.values]
-        return None if None in parts else [condition for part in parts if part for condition in part]
+        return _together(map(_true, test.values))
+    if isinstance(test, ast.Call):
+        return _of_each(test, "all", _true)
     if not isinstance(test, ast.Compare) or any(type(op) not in _OPPOSITE for op in test.ops):
         return None
     sides = [test.left, *test.comparators]
     if any(isinstance(part, ast.Call) for side in sides[1:-1] for part in ast.walk(side)):
         return None  # it would be called twice
     pairs = zip(sides[:-1], test.ops, sides[1:], strict=True)
-    return [ast.Compare(left=left, ops=[op], comparators=[right]) for left, op, right in pairs]
+    return [_check(ast.Compare(left=left, ops=[op], comparators=[right])) for left, op, right in pairs]
 
 
-def _ascii(conditions: Sequence[ast.expr]) -> list[str] | None:
-    """The conditions as text; None where the file's own encoding may be another than that text's."""
-    written = [ast.unparse(condition) for condition in conditions]
-    return written if all(map(str.isascii, written)) else None
+def _together(parts: Iterable[list[ast.stmt] | None]) -> list[ast.stmt] | None:
+    """All the checks of `parts`; None where there are none of one."""
+    checks: list[ast.stmt] = []
+    for part in parts:
+        if part is None:
+            return None
+        checks += part
+    return checks
+
+
+def _of_each(
+    test: ast.expr, function: str, checks_of: Callable[[ast.expr], list[ast.stmt] | None]
+) -> list[ast.stmt] | None:
+    """The loop that checks each element which `function`, that is `all` or `any`, asks of one generator."""
+    match test:
+        case ast.Call(ast.Name(id=name), [ast.GeneratorExp(element, [ast.comprehension() as turns])], []):
+            checks = checks_of(element) if name == function and not turns.is_async else None
+            if checks is None:
+                return None
+            for condition in reversed(turns.ifs):
+                checks = [ast.If(condition, checks, [])]
+            return [ast.For(turns.target, turns.iter, checks, [])]
+    return None
+
+
+def _written(checks: Sequence[ast.stmt], tree: ast.Module, test: ast.expr) -> list[str] | None:
+    """The lines of checks; None where they may do something, or hide a name, or in the file's encoding be another text.
+
+    A loop binds its names in the function, where a generator's are its own.
+    """
+    parts = list(ast.walk(test))
+    if any(isinstance(part, _ONCE) for part in parts):
+        return None
+    bound = {name for part in parts if isinstance(part, ast.comprehension) for name in _names_in(part.target)}
+    if bound and not bound.isdisjoint(_names_of(_function_around(tree, test))):
+        return None
+    lines = ast.unparse(ast.fix_missing_locations(ast.Module([*checks], []))).split("\n")
+    return lines if all(map(str.isascii, lines)) else None
+
+
+def _function_around(tree: ast.Module, test: ast.expr) -> ast.AST:
+    """The innermost function that holds an expression; the module for none."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    holding = [node for node in functions if node.lineno <= test.lineno <= (node.end_lineno or 0)]
+    return max(holding, key=lambda node: node.lineno, default=tree)
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _names_of(scope: ast.AST) -> set[str]:
+    """The names of a scope, without those that comprehensions have for themselves."""
+    if isinstance(scope, (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)):
+        inner = set().union(*map(_names_of, ast.iter_child_nodes(scope)))
+        return inner - {name for turns in scope.generators for name in _names_in(turns.target)}
+    own = {scope.id} if isinstance(scope, ast.Name) else {scope.arg} if isinstance(scope, ast.arg) else set()
+    return own.union(*map(_names_of, ast.iter_child_nodes(scope)))
 
 
 def _checked(path: str, source: bytes, tree: ast.Module, branch: ast.If) -> Edit | None:
@@ -135,35 +202,35 @@ def _checked(path: str, source: bytes, tree: ast.Module, branch: ast.If) -> Edit
     begin = sum(map(len, lines[: branch.lineno - 1]))
     start = begin + branch.col_offset
     indent = source[begin:start]
-    conditions = _false(branch.test, whole_names(tree, branch))
-    if conditions is None or any(isinstance(node, _ONCE) for node in ast.walk(branch.test)):
+    checks = _false(branch.test, whole_names(tree, branch))
+    if checks is None or indent.strip() or source[start : start + 2] != b"if":  # an `elif`
         return None
-    if indent.strip() or source[start : start + 2] != b"if":  # an `elif`
-        return None
-    if (written := _ascii(conditions)) is None:
+    if (written := _written(checks, tree, branch.test)) is None:
         return None
     body = branch.body[0]
     deeper = source[begin + sum(map(len, lines[branch.lineno - 1 : body.lineno - 1])) :][: body.col_offset]
     if deeper.strip() or not deeper.startswith(indent) or body.lineno == branch.lineno:
         deeper = indent + b"    "
     newline = b"\r\n" if lines[branch.lineno - 1].endswith(b"\r\n") else b"\n"
-    checks = b"".join(deeper + f"torch._check({condition})".encode() + newline for condition in written)
-    new = b"if torch.compiler.is_compiling():" + newline + checks + indent + b"elif"
+    new = _compiled(written, indent, deeper[len(indent) :], newline) + b"elif"
     return Edit(path, start, start + 2, b"if", new)
 
 
-def _false(test: ast.expr, whole: Collection[str]) -> list[ast.expr] | None:
-    """What has to hold for `test` to be false; None where that is not seen by comparisons alone.
+def _false(test: ast.expr, whole: Collection[str]) -> list[ast.stmt] | None:
+    """The checks that `test` is false; None where that is not seen by comparisons alone.
 
     The names `whole` are of whole numbers.
     """
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
-        parts = [_false(value, whole) for value in test.values]
-        return None if None in parts else [condition for part in parts if part for condition in part]
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Compare):
-        return [test.operand] if len(test.operand.ops) == 1 and type(test.operand.ops[0]) in _OPPOSITE else None
+        return _together(_false(value, whole) for value in test.values)
+    if isinstance(test, ast.Call):
+        return _of_each(test, "any", lambda element: _false(element, whole))
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        compared = isinstance(test.operand, ast.Compare) and len(test.operand.ops) == 1
+        return _true(test.operand) if compared or isinstance(test.operand, ast.Call) else None
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in _OPPOSITE:
         return None
     if not isinstance(test.ops[0], _EQUALITY) and not all(is_whole(n, whole) for n in (test.left, *test.comparators)):
         return None
-    return [ast.Compare(left=test.left, ops=[_OPPOSITE[type(test.ops[0])]()], comparators=test.comparators)]
+    opposite = _OPPOSITE[type(test.ops[0])]()
+    return [_check(ast.Compare(left=test.left, ops=[opposite], comparators=test.comparators))]

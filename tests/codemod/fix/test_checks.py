@@ -141,3 +141,48 @@ def test_an_assertion_that_may_be_caught_says_so() -> None:
     check = check_at("case.py", source, 4)
     assert check is not None
     assert (check.caught, check.raised, check.names) == (3, AssertionError, ("f",))
+
+
+LOOP = "        for d in a.shape[2:]:\n            torch._check(d % b == 0)\n"
+
+
+@pytest.mark.parametrize(
+    ("test", "loop"),
+    [
+        ("not all(d % b == 0 for d in a.shape[2:])", LOOP),
+        ("any(d % b != 0 for d in a.shape[2:])", LOOP),
+        ("a.ndim != 4 or any(d % b != 0 for d in a.shape[2:])", f"        torch._check(a.ndim == 4)\n{LOOP}"),
+        (
+            "any(d != e for d, e in zip(a.shape, b.shape) if e)",
+            "        for d, e in zip(a.shape, b.shape):\n            if e:\n                torch._check(d == e)\n",
+        ),
+    ],
+)
+def test_what_is_asked_of_each_is_checked_in_a_loop(test: str, loop: str) -> None:
+    branch = f"if {test}:\n        raise ValueError(f'{{a}}')\n"
+    head = "    if torch.compiler.is_compiling():\n"
+    assert checked(f"    {branch}") == f"{head}{loop}    el{branch}"
+    moved = "        assert all(d % b == 0 for d in a.shape[2:]), f'{a}'\n"
+    assert checked(f"    {moved.strip()}\n") == f"{head}{LOOP}    else:\n{moved}"
+
+
+def test_other_comprehensions_have_their_names_for_themselves() -> None:
+    body = "    k = [d for d in a.shape]\n    if any(d != b for d in a.shape):\n        raise ValueError\n"
+    assert "for d in a.shape:\n            torch._check(d == b)" in (checked(body, 4) or "")
+    assert checked(body.replace("k =", "d ="), 4) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "test"),
+    [
+        ("    d = 2\n", "any(d != b for d in a.shape)"),  # the loop would bind it
+        ("", "any(a != b for a in a.shape)"),
+        ("", "all(d != b for d in a.shape)"),
+        ("", "not any(d != b for d in a.shape)"),
+        ("", "any(d for d in a.shape)"),
+        ("", "any([d != b for d in a.shape])"),
+        ("", "any(d != e for d in a.shape for e in b.shape)"),
+    ],
+)
+def test_what_no_loop_checks_is_left(before: str, test: str) -> None:
+    assert checked(f"{before}    if {test}:\n        raise ValueError\n", 4 if before else 3) is None
