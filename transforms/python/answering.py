@@ -39,6 +39,8 @@ class Answer:
     used: set[str]
     start: int
     end: int
+    stops: bool = False
+    """Whether a call that comes here stops, as it is left."""
 
 
 def answers(scope: Scope, values: Interpreter, layout: Layout, names: Names, job: Job, file: FileJob) -> list[Answer]:
@@ -62,12 +64,10 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[t
     """The answers, rewrites withdrawn where the same call stops at a place that is left, or whose own is withdrawn."""
     kept = [answer for _, answer in answers]
     while True:
-        left = [
-            (site, answer.rewrite)
-            for (site, _), answer in zip(answers, kept, strict=True)
-            if not answer.rewrite.changes and site.kind in ASKING and site.value.certain
-            if answer.rewrite.refusal not in _GUARDED
-        ]
+        for (site, _), answer in zip(answers, kept, strict=True):
+            asks = site.kind in ASKING and site.value.certain
+            answer.stops = asks and not answer.rewrite.changes and answer.rewrite.refusal not in _GUARDED
+        left = [(site, answer.rewrite) for (site, _), answer in zip(answers, kept, strict=True) if answer.stops]
         rewritten = [index for index, answer in enumerate(kept) if answer.rewrite.changes]
         if not left or not rewritten:
             return kept
@@ -75,15 +75,18 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[t
         for index in rewritten:
             message, general = kept[index].rewrite.message, kept[index].rewrite.general
             if (stop := paths.stop(answers[index][0].node, general)) is not None:
-                withdrawn = Rewrite(Level.MANUAL, message, reason=_stops_at(*left[stop]), refusal="half")
+                line = getattr(left[stop][0].node, "lineno", 0)
+                reason = f"the same call {stops_at(line, left[stop][1])}"
+                withdrawn = Rewrite(Level.MANUAL, message, reason=reason, refusal="half")
                 kept[index] = replace(kept[index], rewrite=withdrawn, used=set())
         if all(kept[index].rewrite.changes for index in rewritten):
             return kept
 
 
-def _stops_at(site: Site, refusal: Rewrite) -> str:
+def stops_at(line: int, refusal: Rewrite) -> str:
+    """How a reason goes on that tells where a call stops."""
     link = ", left as" if refusal.refusal == "half" else ":"
-    return f"the same call stops at line {getattr(site.node, 'lineno', 0)}{link} {refusal.reason}"
+    return f"stops at line {line}{link} {refusal.reason}"
 
 
 def _each(

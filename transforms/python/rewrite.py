@@ -9,19 +9,19 @@ from itertools import accumulate, chain
 
 from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level
-from transforms.python.answering import NESTED, Answer, answers
+from transforms.python.answering import NESTED, Answer, answers, stops_at
 from transforms.python.flow.constants import Constants
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.jobs import FileJob, Job
 from transforms.python.reading.extract import Parts, Scope, outline, scopes
 from transforms.python.reading.parsing import NestedTooDeep
-from transforms.python.rules import load_rules, undecided_branch
+from transforms.python.rules import composite_reference, load_rules, undecided_branch
 from transforms.python.writing.bindings import builtins_bound
 from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.helpers import Home
 from transforms.python.writing.imports import Fits, Insertion, unneeded
 from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
-from transforms.python.writing.place import Change, merged_insertions
+from transforms.python.writing.place import Change, Rewrite, merged_insertions
 from transforms.python.writing.ranks import only_arithmetic
 
 # Why a function is not read: a refusal's code, and the reason. The parser's columns are those of UTF-8, whatever the
@@ -84,6 +84,7 @@ def findings(job: FileJob) -> list[Finding]:
         outer.append((scope, values))
         if rewritten is not None and rewritten.answers:
             functions.append(rewritten)
+    _whole_stand_ins(functions, layout)
     _import_together(functions)
     _format(functions, layout, formatter := Formatter(layout, top.body, job.style))
     _import_together(functions, whole=True)
@@ -135,6 +136,22 @@ def _rewritten(
     # What is left to ask of the functions is where imports may stand in them.
     names.functions = [outline(node, 1) for node in around if isinstance(node, ast.stmt)]
     return rewritten, values
+
+
+def _whole_stand_ins(functions: Sequence[Rewritten], layout: Layout) -> None:
+    """Withdraw decompositions for a C++ composite that would still stop at a place which is left as it is.
+
+    The composite may well take the symbols that such a place makes numbers.
+    """
+    stops = {f.name: [(layout.line_of(a.start), a.rewrite) for a in f.answers if a.stops] for f in functions}
+    for function in functions:
+        runs = function.job.composite.runs if function.job.composite else ()
+        for line, refusal in list(chain.from_iterable(stops.get(name, ()) for name in runs))[:1]:
+            for answer in function.answers:
+                if answer.rule == composite_reference.NAME and answer.rewrite.changes:
+                    reason = f"what would take its place {stops_at(line, refusal)}"
+                    withdrawn = Rewrite(Level.MANUAL, answer.rewrite.message, reason=reason, refusal="half")
+                    answer.rewrite, answer.used = withdrawn, set()
 
 
 def _format(functions: Iterable[Rewritten], layout: Layout, formatter: Formatter) -> None:

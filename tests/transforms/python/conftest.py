@@ -44,7 +44,8 @@ def find(
     job = Job({}, {}, (), (), inlined=inlined, **runs)
     jobs = dict.fromkeys(names, job)
     if "aten.composed)" in source and "py_impl" not in source:
-        jobs["composed"] = replace(job, composite=Composite(("composed.default",), ("composed", "_helper")))
+        own = ("composed", "_helper")
+        jobs["composed"] = replace(job, composite=Composite(("composed.default",), own, own))
     helpers = home_of(HELPERS_PATH, home) if home is not None else None
     below = "\nimport torch\n" if torch and "from torch import" not in source else ""
     whole = source + (below.replace("\n", "\r\n") if "\r\n" in source else below)

@@ -40,6 +40,8 @@ class Composite(NamedTuple):
     """As `fft_fft.default`."""
     bodies: tuple[str, ...]
     """The decomposition and the helpers of its own that call `prims`."""
+    runs: tuple[str, ...] = ()
+    """What it runs of its own file, itself and what other decompositions there run that it forwards to."""
 
 
 class StandIn(NamedTuple):
@@ -55,7 +57,13 @@ def composites(
 ) -> dict[Definition, Composite]:
     """Those of `stand_ins` that ask for a size, and those that forward to such."""
     asking = {d for d, stand_in in stand_ins.items() if any(body_of(own).conditions for own in stand_in.own)}
-    return {d: s.composite for d, s in stand_ins.items() if d in asking or _forwards(d, stand_ins, asking)}
+    chosen: dict[Definition, Composite] = {}
+    for definition, stand_in in stand_ins.items():
+        run = [definition, *(other for other in asking if _forwards(definition, stand_ins[other].composite))]
+        if definition in asking or run[1:]:
+            names = {own.function.name for d in run if d.path == definition.path for own in stand_ins[d].own}
+            chosen[definition] = stand_in.composite._replace(runs=tuple(sorted(names)))
+    return chosen
 
 
 def stand_ins(
@@ -224,8 +232,8 @@ def _primitives(function: Function) -> bool:
     return any(callee.startswith("prims.") for callee in function.calls)
 
 
-def _forwards(definition: Definition, stand_ins: Mapping[Definition, StandIn], asking: set[Definition]) -> bool:
+def _forwards(definition: Definition, other: Composite) -> bool:
     """Whether a decomposition calls, as `torch.fft.fftn`, an operator whose own one is put in place."""
-    operators = {name.partition(".")[0] for d in asking for name in stand_ins[d].composite.overloads}
+    operators = {name.partition(".")[0] for name in other.overloads}
     called = (callee.removeprefix("torch.").replace(".", "_") for callee in definition.function.calls)
     return any(name in operators for name in called)

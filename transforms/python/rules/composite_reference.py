@@ -13,11 +13,12 @@ Why: an operator that C++ composes of others is traced through that C++, which s
 What `register_decomposition` registers is asked for too late.
 
 Fix safety: review. Eager runs the C++ as before. Left alone are operators with other kernels than the composite, with
-views or written arguments, and with random numbers, since Python draws others for the same seed. So is Python whose
+views or written arguments, and with random numbers, since Python draws others for the same seed. So is Python which
+would stop at a place that is left: the C++ may take the symbols that are made a number there. So is Python whose
 arguments or defaults differ from the schema's, that wraps the function in more than `out_wrapper`, or that reaches
-primitives in code which others use, and so are references that PyTorch does not register: some refuse what the operator
-takes, as that of `group_norm` does inputs which are not contiguous, and the parts that that of `hsplit` returns may not
-be written to where gradients are needed, as those of `hsplit` may.
+primitives in code which others use, and so are references that PyTorch does not register: some refuse what the
+operator takes, as that of `group_norm` does inputs which are not contiguous, and the parts that that of `hsplit`
+returns may not be written to where gradients are needed, as those of `hsplit` may.
 
 References: aten/src/ATen/native/tags.yaml, torch/_ops.py (OpOverload.py_impl), torch/_prims/__init__.py (_make_prim),
 torch/_decomp/decompositions.py (matmul).
@@ -53,6 +54,13 @@ EXAMPLES = (
         "@register_decomposition(aten.composed)\n@out_wrapper()\n"
         "def composed(x: Tensor):\n    return prims.neg.impl_aten(_helper(x))\n\n\n"
         "def _helper(x: Tensor):\n    return prims.abs.impl_aten(x)\n",
+    ),
+    Example(
+        "@register_decomposition(aten.composed)\n@out_wrapper()\n"
+        "def composed(x: Tensor):\n    return _helper(x)\n\n\n"
+        "def _helper(x: Tensor):\n    return g(x, [0] * x.size(0))\n",
+        None,
+        "what it runs stops too",
     ),
 )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 
 import pytest
 
 from codemod.errors import SymfixError
 from tests.transforms.python.reach.following import body_of, tree_of
-from transforms.python.reach.composites import composites, entries_of, stand_ins
+from transforms.python.reach.composites import Composite, composites, entries_of, stand_ins
 from transforms.schema.native_functions import NativeFunction
 
 YAML = b"""
@@ -60,11 +60,15 @@ def found(source: str, primitives: str = "", **others: str) -> dict[str, tuple[t
     """
     files = {"torch/_refs/a.py": source, **{f"torch/_refs/{name}.py": text for name, text in others.items()}}
     files |= {"torch/_prims/__init__.py": primitives} if primitives else {}
+    return {name: (composite.overloads, composite.bodies) for name, composite in standing_in(files).items()}
+
+
+def standing_in(files: Mapping[str, str]) -> dict[str, Composite]:
+    """The decompositions of a tree that can stand in, by name."""
     tree = tree_of(files)
-    standing_in = stand_ins(tree, partial(entries_of, YAML), lambda path: files[path].encode())
-    own = [definition for stand_in in standing_in.values() for definition in stand_in.own]
-    replaced = composites(standing_in, body_of(tree, own, files))
-    return {d.function.name: (composite.overloads, composite.bodies) for d, composite in replaced.items()}
+    replaced = stand_ins(tree, partial(entries_of, YAML), lambda path: files[path].encode())
+    own = [definition for stand_in in replaced.values() for definition in stand_in.own]
+    return {d.function.name: composite for d, composite in composites(replaced, body_of(tree, own, files)).items()}
 
 
 def decomposition(name: str, signature: str = "x: Tensor", body: str = ASKS) -> str:
@@ -110,6 +114,15 @@ def test_what_has_a_place_or_another_wrapper_is_left() -> None:
 def test_a_function_that_forwards_to_such_an_operator() -> None:
     source = decomposition("composed", SIGNATURE) + decomposition("forwards", body="    return torch.composed(x)\n")
     assert set(found(source)) == {"composed", "forwards"}
+
+
+def test_what_is_run_in_the_place_of_an_operator() -> None:
+    source = (
+        decomposition("composed", SIGNATURE, f"    _helper(x)\n{ASKS}") + "def _helper(x: Tensor):\n    return x\n\n"
+    )
+    source += decomposition("forwards", body="    return torch.composed(x)\n")
+    runs = {name: composite.runs for name, composite in standing_in({"torch/_refs/a.py": source}).items()}
+    assert runs == {"composed": ("_helper", "composed"), "forwards": ("_helper", "composed", "forwards")}
 
 
 def test_primitives_in_helpers_of_its_own() -> None:
