@@ -17,6 +17,7 @@ from transforms.python.jobs import FileJob, Job
 from transforms.python.reading.dated import minimum_at
 from transforms.python.reading.extract import Scope
 from transforms.python.rules import load_rules
+from transforms.python.rules.size_oblivious import successor
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import HELPER, Layout, Names
 from transforms.python.writing.place import Place, Rewrite
@@ -106,6 +107,8 @@ def _each(
             continue
         if site.kind == "sizevars" and f"sizevars.{called(site.node)}" in vocabulary:
             continue
+        if site.kind == "deprecated" and vocabulary and successor(site.node) not in vocabulary:
+            continue  # in this PyTorch it is not deprecated
         if site.kind == "out" and (names.local or not job.inlined or job.scripted):
             continue  # only a compiled function of the user's is compiled again
         if site.kind == "counted" and (names.shared or job.inlined or not registered(function)):

@@ -295,8 +295,21 @@ def test_what_a_size_is_taken_for_is_said_as_long_as_the_torch_at_hand_asks_for_
     tree = SourceTree({path: extract(path, source) for path, source in files.items()})
     words = vocabulary(tree, None, bound_in(TOP, files[TOP]))
     source = b"import torch\n\n\ndef f(x: torch.Tensor):\n    torch._check_is_size(x.size(0))\n"
-    (finding,) = findings(FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, words))
-    assert (bool(finding.edits), finding.refusal) == ((True, "") if deprecated else (False, "vocabulary"))
+    found = findings(FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, words))
+    assert [bool(finding.edits) for finding in found] == [True] * deprecated
+
+
+@pytest.mark.parametrize("name", ["guard_size_oblivious", "definitely_true"])
+@pytest.mark.parametrize(("words", "deprecated"), [({"sym_eq"}, False), ({"guard_or_false", "guard_or_true"}, True)])
+def test_a_guard_is_not_deprecated_in_a_torch_without_its_successor(
+    name: str, words: set[str], deprecated: bool
+) -> None:
+    from transforms.python.jobs import FileJob, Job
+    from transforms.python.rewrite import findings
+
+    source = f"import torch\n\n\ndef f(x: torch.Tensor):\n    return {name}(x.size(0) == 0)\n".encode()
+    job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, frozenset(words))
+    assert [finding.rule for finding in findings(job)] == ["size-oblivious"] * deprecated
 
 
 def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:

@@ -8,8 +8,9 @@
 What it does: `guard_size_oblivious` took unknown sizes to be neither 0 nor 1; `guard_or_false` and `guard_or_true` say
 which outcome to take. The polarity follows from the comparison.
 
-Why: `guard_size_oblivious` and `_check_is_size` are deprecated in torch 2.13, `definitely_true` is gone. A torch with
-`_check_is_size` and does not deprecate it takes the size to be neither 0 nor 1, which no check does: there it is left.
+Why: `guard_size_oblivious` and `_check_is_size` are deprecated in torch 2.13, `definitely_true` is gone. A torch that
+has no `guard_or_false` yet, or does not deprecate `_check_is_size`, takes such a size to be neither 0 nor 1, which no
+check does: there they are no findings.
 
 Fix safety: review. Known sizes are guarded as before; unknown ones lose the size-oblivious reasoning.
 
@@ -63,8 +64,16 @@ EXAMPLES = (
     ),
 )
 
+_CHECK = "_check_is_size"
+DEPRECATED_CHECK = f"deprecated torch.{_CHECK}"
+"""The word of a vocabulary whose torch deprecates that check."""
 _PLAIN = (ast.Name, ast.Constant, ast.Compare, ast.cmpop, ast.expr_context)
 MESSAGE = "the function is deprecated"
+
+
+def successor(node: ast.AST) -> str:
+    """The word that the vocabulary of a torch has where what is called is deprecated there."""
+    return DEPRECATED_CHECK if called(node) == _CHECK else "guard_or_false"
 
 
 def rewrite(place: Place) -> Rewrite | None:
@@ -77,15 +86,14 @@ def rewrite(place: Place) -> Rewrite | None:
         raise Undecided("an upper bound belongs to a check of its own")
     tree = place.tree(node)
     condition = place.tree(node.args[0])
-    if name == "_check_is_size":
-        place.names.used.add("deprecated torch._check_is_size")
+    if name == _CHECK:
         if (line := _needless(place, node)) is not None:
             return Rewrite(Level.REVIEW, MESSAGE, (line,))
         assert isinstance(tree, cst.Call)
         bound = cst.Comparison(
             parenthesized(condition), [cst.ComparisonTarget(cst.GreaterThanEqual(), cst.Integer("0"))]
         )
-        check = cst.parse_expression(code(tree.func).replace("_check_is_size", "_check"))
+        check = cst.parse_expression(code(tree.func).replace(_CHECK, "_check"))
         new = tree.with_changes(func=check, args=[tree.args[0].with_changes(value=bound), *tree.args[1:]])
     elif name == "definitely_true":
         new = call(place.names("guard_or_false"), condition)
@@ -120,7 +128,7 @@ def _run(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in statements:
         yield statement
         check = statement.value if isinstance(statement, ast.Expr) else None
-        if not isinstance(check, ast.Call) or called(check) not in ("_check", "_check_is_size"):
+        if not isinstance(check, ast.Call) or called(check) not in ("_check", _CHECK):
             return
         if len(check.args) != 1 or check.keywords or not all(isinstance(n, _PLAIN) for n in ast.walk(check.args[0])):
             return
