@@ -23,6 +23,8 @@ _PLAIN = re.compile(r"(?:[a-z_]\w*)?")
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9]*")
 _METHOD = re.compile(rb"\b(\w+)\s*\.\s*(def|impl|impl_UNBOXED|fallback|impl_abstract_pystub)\s*\(")
 _REGISTER_OPERATORS = re.compile(rb"\bRegisterOperators\s*(?:\w+\s*)?(?:\(\s*\)|\(\)|\{\s*\})?\s*(?=[.(])")
+# The class itself, whose constructors register nothing.
+_OWN_CLASS = re.compile(rb"\b(?:class|struct)\s+(?:\w+\s+)*RegisterOperators\b[^;{}()]*(?=\{)")
 _OP = re.compile(rb"(?:\.\s*op|RegisterOperators\s*(?:\w+\s*)?)\s*(\()")
 _MACRO = re.compile(rb"\b([A-Z][A-Z0-9_]{2,})\s*(\()")
 _STRING = re.compile(
@@ -286,7 +288,10 @@ def string(source: bytes, start: int, end: int) -> str | None:
 
 def _register_operators(source: bytes, text: bytes, line: Callable[[int], int]) -> Iterator[Registration]:
     """`torch::RegisterOperators().op("ns::name(…) -> …", &kernel)` and its options form."""
+    own = [(head.end(), max(arguments(text, head.end()), default=(0, 0))[1]) for head in _OWN_CLASS.finditer(text)]
     for start in _REGISTER_OPERATORS.finditer(text):
+        if any(begin < start.start() < end for begin, end in own):
+            continue
         stop = text.find(b";", start.end())
         for match in _OP.finditer(text, start.start(), stop if stop >= 0 else len(text)):
             spans = list(arguments(text, match.start(1)))

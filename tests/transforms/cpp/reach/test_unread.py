@@ -39,6 +39,18 @@ NONE = "C++ registrations: 0 of 1 understood; not understood:"
             [NONE, "a.cpp:1: the operator's name is no literal: schema"],
         ),
         (
+            (
+                "class API RegisterOperators final {\n  RegisterOperators(const RegisterOperators&) = delete;\n"
+                "  explicit RegisterOperators(std::string schema, F&& f) : RegisterOperators() { one().op(schema); }"
+                '\n};\nauto r = RegisterOperators().op("lib::f", &f);'
+            ),
+            [ALL],
+        ),
+        (
+            "struct Mine : RegisterOperators { Mine() { RegisterOperators().op(schema, &f); } };",
+            [NONE, "a.cpp:1: the operator's name is no literal: schema"],
+        ),
+        (
             'MINE(lib, m) { m.def("f", &f); }',
             [NONE, "a.cpp:1: f: MINE is no macro of this tree that opens a TORCH_LIBRARY block"],
         ),
