@@ -21,10 +21,10 @@ from transforms.python.flow.nodes import (
     is_truth,
     named_parameters,
     operands_traced,
-    outcome_traced,
+    paths_traced,
     rebound,
 )
-from transforms.python.flow.parameters import parameter_values
+from transforms.python.flow.parameters import bool_if_given, parameter_values
 from transforms.python.flow.settled import Settled
 from transforms.python.flow.torch_names import (
     ATTRIBUTES,
@@ -120,8 +120,8 @@ class Interpreter:
         self.variables |= parameter_values(function.args, telling or nodes, parameters)
         rebound_at, unseen = dict(rebound(function.args, nodes, telling or nodes)), set(bound_otherwise(nodes))
         self._passed = {name: (line, self.variables[name]) for name, line in rebound_at.items() if name not in unseen}
+        self._arguments, self._bound = function.args, set[str]()
         self._given = {parameter.arg for parameter in named_parameters(function.args)}
-        self._bound = set[str]()
         self._straight = set(map(id, function.body))
         binding = [node for node in telling or nodes if type(node) in _BINDING]
         for _ in range(2):
@@ -350,9 +350,9 @@ class Interpreter:
         return compared(node, [self.value(operand) for operand in operands])
 
     def _IfExp(self, node: ast.IfExp) -> Value:
-        outcome = outcome_traced(node.test)
-        paths = ((node.body, True), (node.orelse, False))
-        return any_of([(self.value(path), is_truth(path)) for path, taken in paths if outcome in (None, taken)])
+        given = bool_if_given(self._arguments, node, self._bound)
+        paths = [(A_BOOL if path is given else self.value(path), is_truth(path)) for path in paths_traced(node)]
+        return any_of(paths)
 
     def _Subscript(self, node: ast.Subscript) -> Value:
         value = self.value(node.value)

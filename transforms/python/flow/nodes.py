@@ -185,6 +185,12 @@ def operands_traced(node: ast.BoolOp) -> list[ast.expr]:
     return node.values[: next(decisive, len(node.values)) + 1]
 
 
+def paths_traced(node: ast.IfExp) -> list[ast.expr]:
+    """The paths of a conditional expression that may be taken where Python is traced."""
+    outcome = outcome_traced(node.test)
+    return [path for path, taken in ((node.body, True), (node.orelse, False)) if outcome in (None, taken)]
+
+
 def is_truth(node: ast.expr) -> bool:
     """Whether an expression is a bool by its form: a comparison, a negation, a constant, a test of types."""
     if isinstance(node, ast.BoolOp):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 from transforms.python.flow.annotations import OPTIONAL, annotated, number_of, of_annotation
 from transforms.python.flow.nodes import called, dotted, named_parameters, numbers_asked_for, written
@@ -22,6 +23,8 @@ from transforms.python.flow.values import (
     join,
     maybe_none,
 )
+
+_WORDS = re.compile(r"\w+")
 
 
 def parameter_values(
@@ -85,6 +88,21 @@ def may_be_left_out(arguments: ast.arguments, nodes: Sequence[ast.AST], value: a
         return True
     annotations = (p.annotation for p in named_parameters(arguments) if p.arg == value.id and p.annotation)
     return value.id in none_by_default(arguments) or any(OPTIONAL.search(ast.unparse(a)) for a in annotations)
+
+
+def bool_if_given(arguments: ast.arguments, node: ast.IfExp, bound: Collection[str]) -> ast.expr | None:
+    """The path of `flag if flag is not None else …` whose parameter `flag`, none of `bound`, is a bool or None.
+
+    None for other conditional expressions.
+    """
+    match node.test:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(None)]):
+            given = node.orelse if isinstance(op, ast.Is) else node.body
+            annotations = [p.annotation for p in named_parameters(arguments) if p.arg == name and p.annotation]
+            kinds = [set(_WORDS.findall(written(text))) - {"Optional", "typing", "None"} for text in annotations]
+            if isinstance(given, ast.Name) and given.id == name and name not in bound and kinds == [{"bool"}]:
+                return given
+    return None
 
 
 def saved_names(node: ast.Assign) -> set[str]:

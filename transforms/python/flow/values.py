@@ -201,8 +201,7 @@ def _joined(best: Value, value: Value) -> Value:
     if value == best:
         return best
     if EMPTY in (value.kind, best.kind):
-        given = best if value.kind == EMPTY else value
-        return given._replace(sure=False) if given.kind == BOOL else maybe_none(given)
+        return maybe_none(best if value.kind == EMPTY else value)
     if value.optional or best.optional:
         joined = _joined(best._replace(optional=False), value._replace(optional=False))
         mixed = any(side.optional and side.kind == SHAPE for side in (value, best))
@@ -251,6 +250,8 @@ def _joined(best: Value, value: Value) -> Value:
 
 def maybe_none(value: Value) -> Value:
     """A value that is None on another path."""
+    if value.kind == BOOL or value.scalar == "bool":
+        return value._replace(sure=False) if value.kind == BOOL else NOTHING
     return value._replace(optional=True) if value.kind in (INT, FLOAT, PARAMETER) else value
 
 

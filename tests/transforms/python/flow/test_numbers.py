@@ -221,3 +221,35 @@ def test_a_helper_that_is_given_a_float_elsewhere_has_no_int(given: str, whole: 
     _, functions = followed({"ops.py": f"from torch.library import register_fake\n\n\n{lines}{call}"})
     (helper,) = (reached for definition, reached in functions.items() if definition.function.name == "helper")
     assert helper.parameters["n"].integral is whole
+
+
+FLAG = "flag: bool = None"
+GIVEN = "    flag = flag if flag is not None else x.size(1) == n\n"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "before", "sure"),
+    [
+        ("flag: bool", "", True),
+        ("flag: bool = False", "", True),
+        (FLAG, "", False),
+        ("flag: Optional[bool] = None", "", False),
+        ("flag: bool | None", "", False),
+        (FLAG, GIVEN.replace("flag =", "given ="), True),
+        (FLAG, GIVEN.replace("flag =", "given =").replace("not None", "None"), False),
+        ("flag: bool | None", "    given = x.size(1) == n if flag is None else flag\n", True),
+        ("flag: bool | int | None", GIVEN.replace("flag =", "given ="), False),
+        ("flag: bool | None", "    flag = g(x)\n" + GIVEN.replace("flag =", "given ="), False),
+        (FLAG, "    given = flag if n > 2 else x.size(1) == n\n", False),
+        ("flag: bool", "    given = None\n    if flag:\n        given = True\n", False),
+    ],
+)
+def test_what_may_be_none_is_no_bool_until_it_is_given(look: Any, parameter: str, before: str, sure: bool) -> None:
+    """`sym_or(m == n, None)` is an error where `m == n or None` was none."""
+    asked = "given" if before else "flag"
+    source = (
+        f"def f(x: Tensor, n: int, {parameter}):\n{before}    torch._check(x.size(0) == n or {asked})\n    return x\n"
+    )
+    (found,) = [finding for finding in look(source) if finding.rule == "check-condition"]
+    assert bool(found.edits) == sure
+    assert sure or found.reason.startswith(f"{asked} may be no bool")
