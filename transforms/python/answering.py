@@ -50,8 +50,14 @@ def answers(scope: Scope, values: Interpreter, layout: Layout, names: Names, job
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     found = list(_each(scope, values, layout, names, job, file))
     if any(not answer.rewrite.changes and _asks_truth(site, values) for site, answer in found):
+        refused = {(site.kind, site.expression): answer for site, answer in found if not answer.rewrite.changes}
         values.forget_truths()
         found = list(_each(scope, values, layout, names, job, file))
+        # Why a place was left, and with it the truth, is no reason that only holds since the truth is forgotten.
+        found = [
+            (s, answer if answer.rewrite.changes else refused.get((s.kind, s.expression), answer))
+            for s, answer in found
+        ]
     return _whole(function, found)
 
 

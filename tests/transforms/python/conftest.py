@@ -29,12 +29,13 @@ def find(
     style: Style | None = None,
     home: bytes | None = b"import torch\n",
     torch: bool = True,
+    vocabulary: frozenset[str] = frozenset(),
     **runs: Any,
 ) -> list[Finding]:
     """The findings in every top-level function of a source, as if symbols reached it.
 
     `runs` says who else runs it: `eager`, `scripted`, `sympy`; `home` is the file for helpers. With `torch` the file
-    imports torch below the source.
+    imports torch below the source. `vocabulary` is what that torch has, all where it is empty.
     """
     import ast
 
@@ -49,7 +50,7 @@ def find(
     helpers = home_of(HELPERS_PATH, home) if home is not None else None
     below = "\nimport torch\n" if torch and "from torch import" not in source else ""
     whole = source + (below.replace("\n", "\r\n") if "\r\n" in source else below)
-    return findings(FileJob(path, path, whole.encode(), jobs, frozenset(), style or Style(), helpers))
+    return findings(FileJob(path, path, whole.encode(), jobs, vocabulary, style or Style(), helpers))
 
 
 def apply(source: str, level: Level = Level.REVIEW, **options: object) -> str:

@@ -62,9 +62,11 @@ def rewrite(place: Place) -> Rewrite | None:
     target = statement.targets[0]
     if not isinstance(target, ast.Name) or target.id not in place.values.truths.kept:
         return None
+    if place.shared:
+        raise Undecided("code other than tracing runs this function too: there a truth is stored as a bool")
     tree = place.tree(place.site.expression)
     new = place.conditions.symbolic(tree)
     for truth in (tree, new):
         if not place.conditions.surely_bool(truth):
-            raise Undecided(f"{code(truth)} may be no bool")
+            raise Undecided(f"{code(tree)} may be no bool")
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(place.site.expression, new))

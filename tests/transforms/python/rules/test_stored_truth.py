@@ -79,3 +79,12 @@ def test_what_eager_runs_too_is_left(rewrite: Any, who: dict[str, bool]) -> None
 def test_all_of_it_is_for_review(look: Any) -> None:
     source = HEAD + "    ok = x.shape == y.shape\n    if not ok:\n        raise ValueError('shapes')\n"
     assert {finding.level for finding in look(source)} == {Level.REVIEW}
+
+
+def test_why_a_truth_is_forgotten_is_why_its_check_is_left(look: Any) -> None:
+    """As of pool2d_shape_check in torch 2.5; that the truth may be no bool is only so once it is forgotten."""
+    source = HEAD + "    ok = a != 0 and b != 0\n    torch._check((c != 0 and ok) or d == 1, lambda: 'no')\n"
+    assert all(finding.edits for finding in look(source))
+    found = look(source, vocabulary=frozenset({"sym_or"}))
+    assert [finding.rule for finding in found] == ["stored-truth", "check-condition"]
+    assert {finding.reason for finding in found} == {"this PyTorch has no sym_and"}
