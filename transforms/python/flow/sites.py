@@ -269,7 +269,7 @@ def _unpacked(node: ast.Call, nodes: Sequence[ast.AST]) -> bool:
 
 
 def _new_empty(function: ast.expr) -> bool:
-    """Whether `….to` is asked of `x.new_empty(sizes)`, with or without a dtype."""
+    """Whether `….to` is asked of `x.new_empty(sizes)`, with or without a dtype, of a rank that has several formats."""
     receiver = function.value if isinstance(function, ast.Attribute) else function
     if (
         not isinstance(receiver, ast.Call)
@@ -277,7 +277,10 @@ def _new_empty(function: ast.expr) -> bool:
         or receiver.func.attr != "new_empty"
     ):
         return False
-    return len(receiver.args) == 1 and all(keyword.arg == "dtype" for keyword in receiver.keywords)
+    if len(receiver.args) != 1 or any(keyword.arg != "dtype" for keyword in receiver.keywords):
+        return False
+    sizes = getattr(receiver.args[0], "elts", None)
+    return sizes is None or len(sizes) in (4, 5) or any(isinstance(size, ast.Starred) for size in sizes)
 
 
 def _constructs(node: ast.Lambda, nodes: Sequence[ast.AST]) -> bool:

@@ -4,7 +4,8 @@
 
 What it does: the tensor has the strides of the format from the beginning.
 
-Why: `to` first asks, in C++, whether the tensor is in the format already, which unknown sizes do not say.
+Why: `to` first asks, in C++, whether the tensor is in the format already, which unknown sizes do not say: of tensors
+of four and five dimensions, the others have one format.
 
 Fix safety: review. Shape, dtype and device are the same. Where a dimension of size 1 makes a contiguous tensor count as
 one in the format, `to` kept its strides; now they are those of the format, as kernels make them. Only for formats that
@@ -34,6 +35,11 @@ PRECEDENCE = 70
 EXAMPLES = (
     Example("def f(x: Tensor, y: Tensor):\n    return y.to(memory_format=torch.channels_last)\n", None, "holds data"),
     Example(
+        "def f(x: Tensor, n: int):\n    return x.new_empty((n, n)).to(memory_format=torch.contiguous_format)\n",
+        None,
+        "two dimensions have one format",
+    ),
+    Example(
         "def f(x: Tensor, f):\n    return x.new_empty(x.shape).to(memory_format=f)\n",
         None,
         "may be torch.preserve_format",
@@ -55,7 +61,9 @@ EXAMPLES = (
 )
 
 MESSAGE = "an uninitialised tensor is converted to a memory format"
-FORMATS = re.compile(r"^(?:torch\.(?:contiguous_format|channels_last(?:_3d)?)$|(?:\w+\.)*suggest_memory_format\()")
+FORMATS = re.compile(
+    r"^(?:torch\.(?:contiguous_format|channels_last(?:_3d)?|legacy_contiguous_format)$|(?:\w+\.)*suggest_memory_format\()"
+)
 
 
 def rewrite(place: Place) -> Rewrite | None:
