@@ -4,7 +4,7 @@
         x = x.mT
 
 What it does: nothing. Neither `m < n` nor its opposite is the general case, so neither path may be picked. Of a branch
-that only slices it says that a slice may serve both.
+that only cuts what is longer than a bound (`if m > n: x = x[:n]`) it says that a slice may serve both.
 
 Why: a wrong pick compiles and is silently wrong.
 
@@ -16,9 +16,11 @@ References: torch/fx/experimental/symbolic_shapes.py (guard_or_false, guard_or_t
 from __future__ import annotations
 
 import ast
+import re
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.asking import asks
 from transforms.python.flow.nodes import called
 from transforms.python.writing.place import Place, Rewrite
 
@@ -49,13 +51,37 @@ def rewrite(place: Place) -> Rewrite | None:
 
 
 def _only_slices(place: Place) -> bool:
-    """Whether a branch does nothing but take a part of something: `x = x[:, :n]`."""
+    """Whether a branch does nothing but cut to a bound what it asks is longer: `if x.size(1) > n: x = x[:, :n]`."""
     node = place.site.node
     if not isinstance(node, ast.If) or node.orelse:
         return False
-    return all(
-        isinstance(statement, ast.Assign)
-        and any(isinstance(part, ast.Slice) for part in ast.walk(statement.value))
-        and all(called(part) in ("", "contiguous", "clone") for part in ast.walk(statement.value))
-        for statement in node.body
-    )
+    joined = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)
+    tests = node.test.values if joined and isinstance(node.test, ast.BoolOp) else [node.test]
+    asked = [test for test in tests if asks(place.values.value(test))]
+    if len(asked) != 1 or not isinstance(asked[0], ast.Compare) or len(asked[0].ops) != 1:
+        return False
+    order, sides = asked[0].ops[0], [asked[0].left, *asked[0].comparators]
+    if not isinstance(order, (ast.Gt, ast.GtE, ast.Lt, ast.LtE)):
+        return False
+    longer, bound = sides if isinstance(order, (ast.Gt, ast.GtE)) else sides[::-1]
+    return all(isinstance(s, ast.Assign) and _cuts(s, longer, ast.unparse(bound)) for s in node.body)
+
+
+def _cuts(statement: ast.Assign, longer: ast.expr, bound: str) -> bool:
+    """Whether `x = x[:, :bound]`, or `x[:, -bound:]`; a dimension that `longer` names is among those that are cut."""
+    cut = statement.value
+    while isinstance(cut, ast.Call) and called(cut) in ("contiguous", "clone") and isinstance(cut.func, ast.Attribute):
+        cut = cut.func.value
+    if not isinstance(cut, ast.Subscript) or [ast.unparse(t) for t in statement.targets] != [ast.unparse(cut.value)]:
+        return False
+    indices = cut.slice.elts if isinstance(cut.slice, ast.Tuple) else [cut.slice]
+    texts = [ast.unparse(index) for index in indices]
+    cutting = [number for number, text in enumerate(texts) if text not in (":", "...")]
+    if not cutting or any(texts[number] not in (f":{bound}", f"-{bound}:") for number in cutting):
+        return False
+    named = re.fullmatch(r"(.+)\.(?:size\((-?\d+)\)|shape\[(-?\d+)\])", ast.unparse(longer))
+    if named is None or named[1] != ast.unparse(cut.value):
+        return True
+    dimension = int(named[2] or named[3])
+    positions = {number - len(texts) if "..." in texts[:number] else number for number in cutting}
+    return dimension in positions or (dimension < 0) != (min(positions) < 0)  # else the rank would have to be known
