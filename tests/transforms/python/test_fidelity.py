@@ -189,6 +189,28 @@ def test_dynamo_traces_no_message_that_closes_over_sizes(rewrite: Any, look: Any
     assert "    if not torch._prims_common.sym_expect_true(x.size(0) == 3):\n        raise ValueError(" in eager
 
 
+@pytest.mark.parametrize(
+    ("branch", "holds"),
+    [
+        (
+            "if x.size(0) == 1:\n        x = -x\n    elif x.size(0) != 3:\n        raise ValueError(f'{x.shape}')\n",
+            True,
+        ),
+        ("if x.size(0) == 1:\n        x = -x\n    elif x.size(0) != 3:\n        raise ValueError('three')\n", False),
+        ("if x.size(0) == 3:\n        x = -x\n    else:\n        raise ValueError('%s' % x.shape)\n", True),
+        ("if x.size(0) == 3:\n        x = -x\n    else:\n        raise ValueError('three')\n", False),
+        ("if x.size(0) % 3:\n        n = x.size(0) + 3\n        raise RuntimeError(f'{n}')\n", True),
+        ("if x.size(0) % 3:\n        text = 'three'\n        raise RuntimeError(text)\n", False),
+        ("if x.size(0) % 3:\n        raise RuntimeError\n", False),
+    ],
+)
+def test_no_check_is_said_to_serve_where_its_message_would_hold_values(look: Any, branch: str, holds: bool) -> None:
+    source = f"def f(x: Tensor):\n    {branch}    return x\n"
+    reasons = [f.reason for f in look(source, inlined=True, eager=True, home=None) if f.rule == "raise-check"]
+    assert [reason.startswith("Dynamo takes no check whose message holds values") for reason in reasons] == [holds]
+    assert ["call torch._check" in reason for reason in reasons] == [not holds]
+
+
 def test_sizes_inside_messages_are_left(look: Any) -> None:
     assert look("def f(x: Tensor, m: int):\n    raise ValueError(f'{min(x.size(0), 3)}')\n") == []
 

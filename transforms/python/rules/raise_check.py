@@ -35,7 +35,7 @@ from contextlib import suppress
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.branches import is_elif, raises
-from transforms.python.writing.checks import check_statement, closes_over, folded_raise, is_caught
+from transforms.python.writing.checks import check_statement, check_told, closes_over, folded_raise, is_caught
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Place, Rewrite
@@ -45,11 +45,7 @@ MODE = Mode.PYTHON_BRANCH
 LEVEL = Level.SAFE
 PRECEDENCE = 100
 EXAMPLES = (
-    Example(
-        "def f(x: Tensor, y: Tensor):\n    if x.ndim != 2:\n        raise ValueError('2D only')\n    return x\n",
-        None,
-        "ranks are no symbols",
-    ),
+    Example("def f(x: Tensor):\n    if x.ndim != 2:\n        raise ValueError('2D')\n    return x\n", None, "a rank"),
     Example(
         "def f(x: Tensor, y: Tensor):\n"
         "    if x.numel() != y.numel():\n"
@@ -126,6 +122,14 @@ def rewrite(place: Place) -> Rewrite | None:
         raise Undecided(
             "the function or a caller may catch what the branch raises, so the answer is needed while tracing"
         )
+    try:
+        return _rewrite(place, branch)
+    except Undecided as undecided:
+        check_told(place, branch, undecided)
+        raise
+
+
+def _rewrite(place: Place, branch: ast.If) -> Rewrite:
     test = place.tree(branch.test)
     if raises(branch.orelse):
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.expected(test)))
@@ -141,10 +145,4 @@ def rewrite(place: Place) -> Rewrite | None:
             level = Level.SAFE if plain and not place.inlined else Level.REVIEW
             return Rewrite(level, MESSAGE, (check_statement(place, branch, function, condition, message),))
         place.names.used = set()
-    try:
-        return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.refused(test)))
-    except Undecided:
-        if whole and place.inlined and closes_over(message):
-            reason = "Dynamo takes no check whose message holds values: write the message without them"
-            raise Undecided(reason) from None
-        raise
+    return Rewrite(Level.REVIEW, MESSAGE, place.replaced(branch.test, place.conditions.refused(test)))

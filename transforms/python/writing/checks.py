@@ -11,8 +11,10 @@ import libcst as cst
 from transforms.python.flow.catching import OTHER, RAISED, raised, taken
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.torch_names import CHECKS
+from transforms.python.writing.branches import is_elif, raises
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.messages import check_lazy, is_read_elsewhere, is_text
+from transforms.python.writing.names import NoPlace
 from transforms.python.writing.nodes import check_depth, code, parenthesized
 from transforms.python.writing.place import Change, Place
 
@@ -69,6 +71,18 @@ def folded_raise(place: Place, branch: ast.If) -> tuple[str, ast.expr | None]:
 def closes_over(message: ast.expr | None) -> bool:
     """Whether a message, or the function that makes it, holds values, which Dynamo takes in no check."""
     return message is not None and any(isinstance(node, ast.Name) for node in ast.walk(message))
+
+
+def check_told(place: Place, branch: ast.If, because: Undecided) -> None:
+    """Raises Undecided where a check in the place of a branch would be none that Dynamo takes, for what it tells."""
+    function, folded = folded_raise(place, branch)
+    if not isinstance(because, NoPlace) and (not function or branch.orelse or is_elif(place, branch)):
+        return  # something else is in the way
+    raised = (branch.orelse if raises(branch.orelse) else branch.body)[-1]
+    exception = raised.exc if isinstance(raised, ast.Raise) else None
+    told = [folded] if folded is not None else exception.args if isinstance(exception, ast.Call) else []
+    if place.inlined and any(map(closes_over, told)):
+        raise Undecided("Dynamo takes no check whose message holds values: write the message without them") from None
 
 
 def check_statement(

@@ -144,6 +144,10 @@ _CHECK = (
 """What a helper of the tree would be, and what may be written by hand where none has a place."""
 
 
+class NoPlace(Undecided):
+    """Nothing that would do may stand in the function as it is."""
+
+
 class Names:
     """The names of one function's rewrites.
 
@@ -239,7 +243,7 @@ class Names:
         if self.shared and name in SYMBOLIC_ONLY and not (self.scripted and name in SCRIPTED_BESIDE):
             raise Undecided(f"{self._also_run_by()} runs this function too: {name} is not for it")
         if self.inlined and name in NOT_TRACED:
-            raise Undecided(f"Dynamo, which traces this function, does not trace {name}")
+            raise NoPlace(f"Dynamo, which traces this function, does not trace {name}")
         if name == "torch.sym_ite":
             self.used.add(PRINTS_CHOICES)
         if name.startswith("torch."):
@@ -263,7 +267,7 @@ class Names:
             if self.sympy:
                 raise Undecided("Inductor gives this function expressions of sympy: ask V.graph.sizevars of them")
             what, instead = _CHECK if "expect" in helper else _GUARD
-            raise Undecided(
+            raise NoPlace(
                 f"eager may run this function too, and the tree has no place for a {what} that costs it nothing"
                 + (instead if self.inlined else "")
             )
