@@ -59,6 +59,7 @@ NAMED: Sequence[str] = (
     *("r = max(x.shape)", "r = [a for a in x.shape if a != 1]", "r = any(a == 1 for a in x.shape)", "r = divmod(n, 2)"),
     *("r = n // 8 + (n % 8 != 0)", "r = (n > 1) + 1", "r = n * (m > 1)", "r = (n > 1) * (m > 1)"),
     *("r = x.shape.numel()", "r = x.shape == y.shape", "r = (n, m) == (1, 2)"),
+    *("r = x[n]", "r = x[:, n]", "r = x[..., -n]", "r = x[n - 1, None]", "r = x[[0], n]", "x[:, n] = 0"),
 )
 """What torch refuses, and symfix names."""
 
@@ -90,6 +91,7 @@ SERVED: Sequence[str] = (
     *("for a in x.shape: pass", "r = torch.empty(n)", "r = torch.arange(n)", "r = torch.full((2,), n)", "r = x[:n]"),
     *("r = torch.sym_max(n, m)", "r = torch.sym_not(n > 3)", "r = torch.sym_ite(n > 3, 1, 2)", "r = x.view(n * m)"),
     *("r = isinstance(n, int)", "r = getattr(n, 'node', None)", "r = torch.tensor([1, 2])", "r = 'ab' * x.dim()"),
+    *("r = x[:, :n]", "r = x[-n:, None]", "r = x.select(1, n)", "r = x[x.dim() - 1, 0]", "x[:, :n] = 0"),
     *("r = sum(a for a in x.shape)", "r = list(itertools.repeat(n, 2))", "r = torch.linspace(0, 1, 5)", "r = hex(3)"),
 )
 """What torch takes, and symfix does not name."""

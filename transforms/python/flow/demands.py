@@ -16,6 +16,7 @@ from transforms.python.flow.values import (
     FLOAT,
     INT,
     PARAMETER,
+    PLAIN,
     SEQUENCE,
     SHAPE,
     TENSOR,
@@ -59,9 +60,11 @@ class Demand(NamedTuple):
     value: Value
 
 
-def demands(node: ast.Call | ast.BinOp, values: Interpreter) -> Iterator[Demand]:
-    """What a call wants, or a product with a list, or arithmetic with a truth; nothing where it wants it of no size."""
-    if isinstance(node, ast.BinOp):
+def demands(node: ast.Call | ast.BinOp | ast.Subscript, values: Interpreter) -> Iterator[Demand]:
+    """What a call wants, a product with a list, arithmetic with a truth or an index; nothing where that is no size."""
+    if isinstance(node, ast.Subscript):
+        yield from _of_indices(node, values)
+    elif isinstance(node, ast.BinOp):
         if isinstance(node.op, _ARITHMETIC):
             yield from _of_operands(node, values)
     elif called(node) in _NAMES:
@@ -82,6 +85,22 @@ def _of_operands(node: ast.BinOp, values: Interpreter) -> Iterator[Demand]:
             truth = values.value(operand)
             if truth.surely_bool and _is_number(other, values):
                 yield Demand("counting", operand, truth)
+
+
+def _of_indices(node: ast.Subscript, values: Interpreter) -> Iterator[Demand]:
+    """The size that picks an element of a Tensor, `n` in `x[:, n]`."""
+    indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for index in indices:
+        if not isinstance(index, (ast.Slice, ast.Constant)) and (value := values.value(index)).kind in (INT, PARAMETER):
+            # What else takes indices beside a slice, `...` or None is numpy's.
+            unknown = values.value(node.value).kind in (PLAIN, PARAMETER) and any(map(_is_of_tensors, indices))
+            if unknown or values.surely_tensor(node.value):
+                yield Demand("number", index, value)
+            return
+
+
+def _is_of_tensors(index: ast.expr) -> bool:
+    return isinstance(index, ast.Slice) or (isinstance(index, ast.Constant) and index.value in (None, ...))
 
 
 def _is_number(node: ast.expr, values: Interpreter) -> bool:

@@ -46,8 +46,8 @@ TELLING = frozenset(
     | {ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
 )
 """The kinds of nodes that a question about a scope may be about, but for names, attributes and operators."""
-TELLING_OF_VALUES = TELLING | {ast.BinOp}
-"""The same where values are followed: a list may be repeated a size times."""
+TELLING_OF_VALUES = TELLING | {ast.BinOp, ast.Subscript}
+"""The same where values are followed: a list may be repeated a size times, an index be a size."""
 TESTS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "bool", "all", "any"})
 """Builtins that give a bool."""
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}

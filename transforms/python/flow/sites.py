@@ -33,6 +33,7 @@ _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", 
 _PLACES = frozenset(
     {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.For, ast.comprehension}
     | {ast.Assign, ast.Return, ast.BoolOp, ast.BinOp, ast.Set, ast.SetComp, ast.Dict, ast.DictComp}
+    | {ast.Subscript}
 )
 _FEW = re.compile(r"len\(.+\) < 2")
 _SKIPPING = frozenset({ast.If, ast.IfExp, ast.Raise, ast.JoinedStr, ast.BoolOp})
@@ -52,6 +53,8 @@ def is_traced(site: Site) -> bool:
 
     From torch/_dynamo/variables: builtin.py (_call_min_max, _call_int_float), lists.py (SizeVariable.numel).
     """
+    if site.kind == "number" and isinstance(site.node, ast.Subscript):
+        return not isinstance(site.node.slice, ast.Tuple)
     if site.kind == "number":
         return called(site.node) in TRACED
     return site.kind in ("extremum", "coercion", "root", "elements") and called(site.node) in _TRACED
@@ -89,7 +92,7 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
                 value = values.value(test)
                 if asks(value):
                     yield Site("filter", test, test, value)  # a comprehension itself has no line
-        elif isinstance(node, (ast.Call, ast.BinOp)):
+        elif isinstance(node, (ast.Call, ast.BinOp, ast.Subscript)):
             for wanted in demands(node, values):
                 at = wanted.expression if wanted.kind == "counting" else node
                 yield Site(wanted.kind, at, wanted.expression, wanted.value)

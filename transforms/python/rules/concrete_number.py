@@ -2,16 +2,18 @@
 
     pads = [0] * x.size(0)                  torch.linspace(0, 1, x.size(0))
     first = list(x.shape).index(1)          torch.tril_indices(x.size(0), 3)
+    last = x[:, y.size(0) - 1]
 
 What it does: nothing; what the number is for decides what takes its place.
 
 Why: the length of a list is a number when it is made. Over fake tensors an unknown size raises there; torch.compile
 makes a known one a constant, and compiles anew for each. What Dynamo keeps symbolic, as `torch.tensor(x.size(0))`, is
-named in fakes and metas alone.
+named in fakes and metas alone, and so is an index alone (`x[n]`).
 
 Fix safety: manual.
 
-References: torch/__init__.py (SymInt), torch/_dynamo/variables/lists.py.
+References: torch/__init__.py (SymInt), torch/_dynamo/variables/lists.py,
+torch/csrc/autograd/python_variable_indexing.cpp.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ EXAMPLES = (
     Example("def f(x: Tensor):\n    return x.view([1] * x.ndim)\n", None, "a rank is no symbol"),
     Example("def f(x: Tensor):\n    return [0] * x.size(0)\n", None, "named, not edited"),
     Example("def f(x: Tensor):\n    return list(x.shape).index(1)\n", None, "each size is asked whether it is 1"),
+    Example("def f(x: Tensor, y: Tensor):\n    return x[..., len(y)]\n", None, "x.select(-1, y.size(0)) asks for none"),
 )
 
 COMPARED = "each size is compared: decide with guard_or_false, or write one path for all sizes"
@@ -43,7 +46,9 @@ def rewrite(place: Place) -> Rewrite | None:
         return Rewrite(Level.MANUAL, "sizes are compared", reason=COMPARED, refusal="undecided")
     if place.site.kind != "number":
         return None
-    if isinstance(node, ast.BinOp):
+    if isinstance(node, ast.Subscript):
+        reason = "an index is a plain number: select, which gives the same view, and a slice take the size itself"
+    elif isinstance(node, ast.BinOp):
         reason = "the length of a list or text is a plain number: use tensor operations on the whole dimension"
     else:
         reason = f"{called(node)} takes plain numbers: write it with tensor operations, or pass what is no size"

@@ -30,6 +30,16 @@ HEAD = "def f(x: Tensor, y: Tensor, n: int):\n    l = [1, 2]\n"
         ("sum(s == 1 for s in x.shape)", "undecided"),
         ("sum(s for s in x.shape)", ""),
         ("hex(*x.shape)", ""),  # how many there are is not known
+        ("x[:, y.size(0) - 1]", "concrete-number"),
+        ("x[..., -y.size(0)]", "concrete-number"),
+        ("x[y.size(0), 0]", "concrete-number"),
+        ("x[:, n]", ""),
+        ("x[:, : y.size(0)]", ""),
+        ("x[:, y]", ""),
+        ("self.table[:, y.size(0)]", "concrete-number"),
+        ("kernel[(y.size(0), 4)](x)", ""),  # starts a kernel of Triton
+        ("l[y.size(0)]", ""),
+        ("x.cpu().numpy()[:, y.size(0)]", ""),
     ],
 )
 def test_what_takes_a_size(look: Any, expression: str, refusal: str) -> None:
@@ -38,7 +48,7 @@ def test_what_takes_a_size(look: Any, expression: str, refusal: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["torch.tensor(x.size(0))", "list(map(int, x.shape))", "enumerate(l, x.size(0))"]
+    "expression", ["torch.tensor(x.size(0))", "list(map(int, x.shape))", "enumerate(l, x.size(0))", "x[y.size(0)]"]
 )
 def test_what_dynamo_keeps_symbolic_is_named_where_it_does_not_trace(look: Any, expression: str) -> None:
     source = f"{HEAD}    return g({expression})\n"
@@ -80,3 +90,15 @@ def test_a_truth_that_is_counted_is_a_number(rewrite: Any, look: Any, before: st
     in_eager = look(source, eager=True)
     assert not any(finding.edits for finding in in_eager)
     assert bool(in_eager) == bool(after)
+
+
+def test_an_index_that_is_written_to_is_a_plain_number_too(look: Any) -> None:
+    for target in ("x[:, y.size(0)]", "x[y.size(0) - 1, 0]"):
+        (finding,) = look(f"{HEAD}    {target} = 0\n    return x\n", inlined=True)
+        assert finding.rule == "concrete-number"
+        assert finding.reason.startswith("an index is a plain number")
+
+
+def test_a_turn_of_a_loop_is_a_number(look: Any) -> None:
+    source = f"{HEAD}    for t in range(y.size(0)):\n        x[:, t] = 0\n    return x\n"
+    assert [finding.rule for finding in look(source, inlined=True)] == ["loop-bound"]
