@@ -140,7 +140,9 @@ def _forms(found: Remainder, exact: ast.expr, first: ast.expr) -> Iterator[ast.e
     The last serves divisors below 0 too.
     """
     dividend, divisor = found.dividend, found.divisor
-    missing = ast.BinOp(ast.BinOp(divisor, ast.Sub(), found.asked), ast.Mod(), divisor)
+    missing: ast.expr = ast.BinOp(ast.BinOp(divisor, ast.Sub(), found.asked), ast.Mod(), divisor)
+    if _constant(divisor) == 2:
+        missing = found.asked  # of 2 as much is missing as there is
     is_zero = isinstance(first, ast.Constant) and first.value == 0
     yield missing if is_zero else ast.BinOp(exact, ast.Add(), missing)
     limit = _constant(divisor)

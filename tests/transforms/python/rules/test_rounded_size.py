@@ -26,6 +26,8 @@ SUM = "n + (m - n % m) % m"
         ("    if n % 8 > 0:\n        n += 8 - n % 8\n    return n\n", "    n = n + (8 - n % 8) % 8\n    return n\n"),
         ("    b = n // 4\n    if n % 4:\n        b += 1\n    return b\n",
          "    b = n // 4\n    b = (n + 3) // 4\n    return b\n"),
+        ("    if n % 2 != 0:\n        k += 1\n    return k\n", "    k = k + n % 2\n    return k\n"),
+        ("    rest = n % 2\n    return n + 2 - rest if rest else n\n", "    rest = n % 2\n    return n + rest\n"),
         ("    if n % (m or 4):\n        n = n + (m or 4) - n % (m or 4)\n    return n\n",
          "    n = n + ((m or 4) - n % (m or 4)) % (m or 4)\n    return n\n"),
         ("    return n // m if n % m == 0 else 1 + n // m\n", "    return -(-n // m)\n"),
