@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from codemod.model.findings import Root, Step
+from transforms.python.flow.returned import Needs
 from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
 from transforms.python.writing.helpers import Home
@@ -31,6 +32,7 @@ class Job:
     sympy: bool = False
     composite: Composite | None = None
     root: Root = Root.OPERATOR
+    needs: Mapping[str, Needs] = field(default_factory=dict)
     caught: frozenset[str] = frozenset()
     """The exceptions that callers may catch: names in flow.catching.RAISED."""
 

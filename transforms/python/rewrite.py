@@ -114,10 +114,11 @@ def _rewritten(
     function = scope.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     enclosing = outer[-1][1] if outer and outer[-1][0].name == scope.name.rpartition(".")[0] else None
-    parameters, returns = (reached.parameters, reached.returns) if reached else ({}, {})
+    known = (reached.parameters, reached.returns) if reached else ({}, {})
+    needs = reached.needs if reached else {}
     hidden = {*top.hidden, *builtins_bound(scope.telling)}
     lookup = None if enclosing else constants.of(function, scope.owner)
-    values = Interpreter(function, scope.nodes, parameters, returns, enclosing, hidden=hidden, constants=lookup)
+    values = Interpreter(function, scope.nodes, *known, enclosing, hidden=hidden, constants=lookup, needs=needs)
     if reached is None:
         return None, values
     around = [function, *(holder.node for holder, _ in reversed(outer))]

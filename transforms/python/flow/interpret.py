@@ -25,6 +25,7 @@ from transforms.python.flow.nodes import (
     rebound,
 )
 from transforms.python.flow.parameters import bool_if_given, parameter_values
+from transforms.python.flow.returned import Needs, returned
 from transforms.python.flow.settled import Settled
 from transforms.python.flow.torch_names import (
     ATTRIBUTES,
@@ -93,7 +94,7 @@ class Interpreter:
     """The values of one function's variables and expressions.
 
     `nodes` are the function's own; `parameters` overrides what annotations say; `returns` says what a callee, as
-    written, returns; `hidden` are the builtins' names that the file gives to something else.
+    written, returns, `needs` for which of its parameters; `hidden` are the builtins that the file names otherwise.
     `outer` is the enclosing function, whose variables a nested one sees; `telling` are those of `nodes` in `TELLING`.
     `constants` says what a name, or an attribute as written, is that no function binds.
     """
@@ -108,11 +109,12 @@ class Interpreter:
         telling: Sequence[ast.AST] = (),
         hidden: Collection[str] = (),
         constants: Callable[[str], Value] | None = None,
+        needs: Mapping[str, Needs] | None = None,
     ) -> None:
         self.variables: dict[str, Value] = {**(outer.variables if outer else {}), **dict.fromkeys(hidden, NOTHING)}
         self.settled = Settled(function, telling or nodes)
         self.truths = Truths(function)
-        self.returns = returns
+        self.returns, self.needs = returns, needs or {}
         self.constants: Callable[[str], Value] | None = constants or (outer.constants if outer else None)
         self._values: dict[ast.expr, Value] = {}
         """What was evaluated since a variable changed last."""
@@ -279,7 +281,7 @@ class Interpreter:
         if module in TORCH_MODULES:
             return of_tensor(name, A_TENSOR if module in ("torch", "F") else MAYBE_TENSOR, node)
         receiver = self.value(owner) if owner is not None else NOTHING
-        return of_tensor(name, receiver, node) if receiver.kind == TENSOR else self._returned(dotted(node.func))
+        return of_tensor(name, receiver, node) if receiver.kind == TENSOR else self._returned(dotted(node.func), node)
 
     def _method(self, owner: ast.expr, name: str, node: ast.Call) -> Value:
         """What a method returns that asks an object of any kind for its size, or is a Tensor's reduction."""
@@ -293,12 +295,10 @@ class Interpreter:
             return NOTHING
         return of_tensor(name, value if value.kind == TENSOR else MAYBE_TENSOR, node)
 
-    def _returned(self, callee: str) -> Value:
-        if not callee:
-            return NOTHING
-        if self.returns is not None:
-            return self.returns.get(callee, NOTHING)
-        return Value(PARAMETER, frozenset({"()" + callee}))
+    def _returned(self, callee: str, node: ast.Call) -> Value:
+        if self.returns is None and callee:
+            return Value(PARAMETER, frozenset({"()" + callee}))
+        return returned((self.returns or {}).get(callee, NOTHING), self.needs.get(callee), node, self.value)
 
     def _BinOp(self, node: ast.BinOp) -> Value:
         left, right = self.value(node.left), self.value(node.right)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from transforms.python.flow.annotations import OPTIONAL, annotated, of_annotation
+from transforms.python.flow.returned import Needs
 from transforms.python.flow.values import (
     BOOL,
+    EMPTY,
     FLOAT,
     INT,
     NOTHING,
@@ -177,3 +179,35 @@ def returned_values(
         callee = tree.resolve(reached.definition, name)
         if callee is not None and callee in functions and functions[callee].returns.kind != PLAIN:
             yield name, functions[callee].returns
+
+
+def needed_values(
+    tree: SourceTree, functions: Mapping[Definition, Reached], reached: Reached
+) -> Iterator[tuple[str, Needs]]:
+    """What each callee of a function, as written, has to be given to return what it does; not those that always do."""
+    for name in reached.definition.function.calls:
+        callee = tree.resolve(reached.definition, name)
+        if callee is None or callee not in functions or functions[callee].returns.kind == PLAIN:
+            continue
+        leaves = list(_leaves(functions[callee].body.returns))
+        needed = frozenset(d.partition("[")[0] for leaf in leaves for d in leaf.dependencies)
+        of_callees = {d for d in needed if d.startswith("()") and _tells(tree.resolve(callee, d[2:]), functions)}
+        function = callee.function
+        if of_callees or not all(leaf.dependencies or leaf.kind in (PLAIN, EMPTY) for leaf in leaves):
+            continue
+        needed = frozenset(d for d in needed if not d.startswith("()"))
+        if needed <= {*dict(function.parameters), function.rest}:
+            own = _given_by_itself(tree, reached.definition, callee, name)
+            names = tuple(name for name, _ in function.parameters[own : function.positional])
+            yield name, Needs(names, function.rest, needed)
+
+
+def _leaves(value: Value) -> Iterator[Value]:
+    if not value.items:
+        yield value
+    for inner in value.items:
+        yield from _leaves(inner)
+
+
+def _tells(callee: Definition | None, functions: Mapping[Definition, Reached]) -> bool:
+    return callee is not None and callee in functions and functions[callee].returns.kind != PLAIN
