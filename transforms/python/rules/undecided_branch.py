@@ -41,6 +41,12 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind == "coercion":
         reason = "a conversion gives a known value, so it asks for the size; what +, * and // give stays a symbol"
         return Rewrite(Level.MANUAL, "a conversion asks for a size", reason=reason, refusal="undecided")
+    if place.site.kind == "stored":
+        reason = (
+            "what gives a bool, as `and`, `not`, `any`, `in` and a comparison of whole shapes do, asks here already:"
+            " ask where it decides, or keep the truth with sym_and, sym_or or torch.sym_not of single comparisons"
+        )
+        return Rewrite(Level.MANUAL, "a truth is asked for its value to be kept", reason=reason, refusal="undecided")
     construct = _CONSTRUCTS.get(place.site.kind, "conversion")
     slices = "a slice without the branch, which takes less where there is less, or " if _only_slices(place) else ""
     reason = (

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from transforms.python.flow.values import FLOAT, INT
+from transforms.python.flow.values import BOOL, FLOAT, INT
 from transforms.python.writing.compiled import served
 from transforms.python.writing.counts import Counts
 from transforms.python.writing.logic import Undecided
@@ -72,17 +72,33 @@ def kinds(place: Place, node: cst.BaseExpression) -> set[str]:
             compared.add(_special(comparison, counts))
     if not all(counts.is_count(parsed(leaf)) for leaf in _plain_truths(place, node)):
         compared.add("size")
-    return compared or {"empty"}
+    return compared or _kept(place, node) or {"empty"}
+
+
+def _kept(place: Place, node: cst.BaseExpression) -> set[str]:
+    """What else than special sizes the truths compare that were kept in the variables of a condition."""
+    compared: set[str] = set()
+    for leaf in _leaves(node):
+        if isinstance(leaf, cst.Name) and place.conditions.value(leaf).kind == BOOL:
+            values = place.assigned(leaf.value)
+            if len(values) == 1 and isinstance(values[0], (ast.Compare, ast.BoolOp)):
+                compared |= kinds(place, place.tree(values[0]))
+    return {"size" if kind == "shape" else kind for kind in compared & {"order", "size", "shape"}}
 
 
 def _plain_truths(place: Place, node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
     """The numbers that a condition asks whether they are 0 without comparing them."""
+    return (leaf for leaf in _leaves(node) if place.conditions.value(leaf).kind in (INT, FLOAT))
+
+
+def _leaves(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """What `and`, `or` and `not` join in a condition."""
     if isinstance(node, cst.BooleanOperation):
-        yield from _plain_truths(place, node.left)
-        yield from _plain_truths(place, node.right)
+        yield from _leaves(node.left)
+        yield from _leaves(node.right)
     elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
-        yield from _plain_truths(place, node.expression)
-    elif place.conditions.value(node).kind in (INT, FLOAT):
+        yield from _leaves(node.expression)
+    else:
         yield node
 
 

@@ -535,3 +535,17 @@ def test_what_divides_by_the_greater_of_two_sizes_is_offered_as_it_is(rewrite: A
     )
     assert "guard_or_false" not in rewrite(chosen + path)
     assert rewrite("def max(a, b):\n    return a\n\n\n" + source + path).count("guard_or_false") == 0
+
+
+@pytest.mark.parametrize(
+    ("test", "rule"),
+    [
+        ("x.size(0) > 8", "undecided-branch"),
+        ("x.size(0) == y.size(0)", "size-branch"),
+        ("x.size(0) == 1", "special-size-branch"),
+        ("x.ndim == 2 and x.size(0) > 8", "undecided-branch"),
+    ],
+)
+def test_a_truth_that_is_kept_is_named_for_what_it_compares(look: Any, test: str, rule: str) -> None:
+    source = f"def f(x: Tensor, y: Tensor):\n    kept = {test}\n    if not kept:\n        x = x.mT\n    return x\n"
+    assert [finding.rule for finding in look(source, inlined=True)] == [rule]

@@ -51,3 +51,12 @@ def test_what_is_longer_than_a_bound_is_cut_to_it(look: Any, test: str, path: st
     source = f"def f(x: Tensor, k: int):\n    n = x.size(1)\n    if {test}:\n        {path}\n    return x\n"
     reasons = [finding.reason for finding in look(source, inlined=True, home=None)]
     assert any("a slice without the branch" in reason for reason in reasons) is slices
+
+
+@pytest.mark.parametrize("truth", ["x.size(0) > 3 and x.size(1) > k", "not x.size(0) > 3", "x.shape == y.shape"])
+@pytest.mark.parametrize("kept", ["kept = {}\n    return g(kept)", "return {}"])
+def test_a_truth_that_is_kept_is_no_choice_of_paths(look: Any, truth: str, kept: str) -> None:
+    (finding,) = look(f"def f(x: Tensor, y: Tensor, k: int):\n    {kept.format(truth)}\n", inlined=True)
+    assert finding.rule == "undecided-branch"
+    assert "what gives a bool" in finding.reason
+    assert "neither outcome" not in finding.reason
