@@ -79,7 +79,7 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[t
         if not left or not rewritten:
             return kept
         paths = Paths(function, [site.node for site, _ in left])
-        for index in rewritten:
+        for index in (index for index in rewritten if not kept[index].rewrite.always):
             message, general = kept[index].rewrite.message, kept[index].rewrite.general
             if (stop := paths.stop(answers[index][0].node, general)) is not None:
                 line = getattr(left[stop][0].node, "lineno", 0)

@@ -53,4 +53,4 @@ def rewrite(place: Place) -> Rewrite | None:
     pair = f"{left} // {right}, {left} % {right}"
     unpacked = any(isinstance(node, ast.Assign) and node.value is call for node in place.nodes)
     change = Change(place.layout.start(call), place.layout.end(call), pair if unpacked else f"({pair})")
-    return Rewrite(Level.SAFE, MESSAGE, (change,))
+    return Rewrite(Level.SAFE, MESSAGE, (change,), always=True)

@@ -44,6 +44,7 @@ class Rewrite(NamedTuple):
     """A rule's answer. Without changes it is a refusal: `refusal` names the cause, `reason` is a sentence.
 
     `general` is what the condition of a branch comes to where nothing is known; None where that is not settled.
+    `always`: what it changes fails for every symbol, known or not, so that it serves wherever else a call may stop.
     """
 
     level: Level
@@ -52,6 +53,7 @@ class Rewrite(NamedTuple):
     reason: str = ""
     refusal: str = ""
     general: bool | None = None
+    always: bool = False
 
 
 class Place:

@@ -39,3 +39,23 @@ def values(statement: str) -> Any:
 def test_what_may_not_be_called_twice_is_left(look: Any, call: str) -> None:
     (finding,) = look(f"{HEAD}    return {call}\n")
     assert (finding.rule, finding.refusal, finding.edits) == ("quotient-pair", "evaluated-twice", ())
+
+
+def test_what_asks_for_an_unknown_size_elsewhere_is_no_reason_to_leave_it(rewrite: Any) -> None:
+    source = f"{HEAD}    if x.size(1) > m:\n        x = x.mT\n    q, r = divmod(n, m)\n    return F.pad(x, (q, r))\n"
+    assert rewrite(source, inlined=True) == source.replace("divmod(n, m)", "n // m, n % m")
+
+
+def test_dynamo_fails_for_each_size_that_is_dynamic() -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch._dynamo.testing")
+    halves = {"divmod(x.size(0), 2)": 0, "(x.size(0) // 2, x.size(0) % 2)": 1}
+    for written, graphs in halves.items():
+        names: dict[str, Any] = {}
+        exec(f"def f(x):\n    q, r = {written}\n    return x.new_ones(q), x.new_ones(r + 1)\n", names)
+        torch._dynamo.reset()
+        counter = torch._dynamo.testing.CompileCounterWithBackend("eager")
+        compiled = torch.compile(names["f"], backend=counter, dynamic=True)
+        for count in (3, 4, 6, 9):
+            compiled(torch.ones(count))
+        assert counter.frame_count == graphs
