@@ -35,7 +35,7 @@ from contextlib import suppress
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.branches import is_elif, raises
-from transforms.python.writing.checks import check_statement, check_told, closes_over, folded_raise, is_caught
+from transforms.python.writing.checks import check_statement, closes_over, folded_raise, is_caught, refuse_message
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Place, Rewrite
@@ -125,7 +125,7 @@ def rewrite(place: Place) -> Rewrite | None:
     try:
         return _rewrite(place, branch)
     except Undecided as undecided:
-        check_told(place, branch, undecided)
+        refuse_message(place, branch, undecided)
         raise
 
 

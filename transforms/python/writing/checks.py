@@ -73,15 +73,15 @@ def closes_over(message: ast.expr | None) -> bool:
     return message is not None and any(isinstance(node, ast.Name) for node in ast.walk(message))
 
 
-def check_told(place: Place, branch: ast.If, because: Undecided) -> None:
+def refuse_message(place: Place, branch: ast.If, because: Undecided) -> None:
     """Raises Undecided where a check in the place of a branch would be none that Dynamo takes, for what it tells."""
     function, folded = folded_raise(place, branch)
     if not isinstance(because, NoPlace) and (not function or branch.orelse or is_elif(place, branch)):
         return  # something else is in the way
     raised = (branch.orelse if raises(branch.orelse) else branch.body)[-1]
     exception = raised.exc if isinstance(raised, ast.Raise) else None
-    told = [folded] if folded is not None else exception.args if isinstance(exception, ast.Call) else []
-    if place.inlined and any(map(closes_over, told)):
+    messages = [folded] if folded is not None else exception.args if isinstance(exception, ast.Call) else []
+    if place.inlined and any(map(closes_over, messages)):
         raise Undecided("Dynamo takes no check whose message holds values: write the message without them") from None
 
 
