@@ -11,8 +11,9 @@
 
 Eager keeps its exception and a message that holds sizes, which Dynamo takes in no check (the handler of torch._check in
 torch/_dynamo/variables/torch.py), nor in an assertion. What is checked is what has to hold for the branch not to raise,
-and nothing more: `a >= b` is that for `a < b` where both are whole numbers, of which none is NaN. A condition that
-binds a name is left.
+and nothing more: `a >= b` is that for `a < b` where both are whole numbers, of which none is NaN. What is asked before
+the sizes, as in `mask is not None and mask.shape[0] != n`, is asked before the check. A condition that binds a name is
+left.
 """
 
 from __future__ import annotations
@@ -126,6 +127,8 @@ def _true(test: ast.expr) -> list[ast.stmt] | None:
     """The checks that `test` is true; None where that is not seen by comparisons alone."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return _together(map(_true, test.values))
+    if isinstance(test, ast.BoolOp):
+        return _behind(ast.UnaryOp(ast.Not(), _joined(test)), _true(test.values[-1]))
     if isinstance(test, ast.Call):
         return _of_each(test, "all", _true)
     if not isinstance(test, ast.Compare) or any(type(op) not in _OPPOSITE for op in test.ops):
@@ -145,6 +148,16 @@ def _together(parts: Iterable[list[ast.stmt] | None]) -> list[ast.stmt] | None:
             return None
         checks += part
     return checks
+
+
+def _joined(test: ast.BoolOp) -> ast.expr:
+    """What is asked before the last operand, as `mask is not None` is."""
+    return ast.BoolOp(test.op, test.values[:-1]) if test.values[2:] else test.values[0]
+
+
+def _behind(condition: ast.expr, checks: list[ast.stmt] | None) -> list[ast.stmt] | None:
+    """The checks that are made where a condition holds, which is asked first as it was."""
+    return None if checks is None else [ast.If(condition, checks, [])]
 
 
 def _of_each(
@@ -223,6 +236,8 @@ def _false(test: ast.expr, whole: Collection[str]) -> list[ast.stmt] | None:
     """
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
         return _together(_false(value, whole) for value in test.values)
+    if isinstance(test, ast.BoolOp):
+        return _behind(_joined(test), _false(test.values[-1], whole))
     if isinstance(test, ast.Call):
         return _of_each(test, "any", lambda element: _false(element, whole))
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):

@@ -78,6 +78,17 @@ def test_eager_keeps_its_branch_and_its_message() -> None:
     assert checked(f"    if {test}:\n{raising}") == f"{head}{both}    elif {test}:\n{raising}"
 
 
+def test_what_is_asked_first_is_asked_first_still() -> None:
+    raising = "        raise ValueError(f'{a}')\n"
+    head = "    if torch.compiler.is_compiling():\n"
+    one = "        if b is not None:\n            torch._check(a == b.shape)\n"
+    test = "b is not None and a != b.shape"
+    assert checked(f"    if {test}:\n{raising}") == f"{head}{one}    elif {test}:\n{raising}"
+    moved = "        assert b is None or a.ndim == 1 or a.shape[0] == b, b\n"
+    other = "        if not (b is None or a.ndim == 1):\n            torch._check(a.shape[0] == b)\n"
+    assert checked(f"    {moved.strip()}\n") == f"{head}{other}    else:\n{moved}"
+
+
 def test_names_that_a_message_is_made_of_are_left_to_eager() -> None:
     body = "        kind = b\n        text = f'{a}: {kind}'\n        raise ValueError(text)\n"
     head = "    if torch.compiler.is_compiling():\n        torch._check(a == b)\n"
@@ -122,6 +133,7 @@ def test_an_assertion_of_several_lines_is_moved_as_a_whole() -> None:
     [
         "assert a",
         "assert a == b or a",
+        "assert a == b or a is b",
         "assert a is b",
         "assert 0 < a.pop() < b",
         "assert (n := a.shape[0]) == b",
