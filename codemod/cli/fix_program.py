@@ -139,12 +139,12 @@ def _stopped(repair: Repair, before: Trial, eager: Trial) -> int:
             show(_step("left", where + reason))
     for reason in dict.fromkeys(repair.missed.values()):
         show(_step("left", reason))
-    for chain in [chain for chain in repair.refused if chain not in repair.missed][-_MOST_TRIED:]:
+    tried = [chain for chain in repair.refused if chain not in repair.missed]
+    for chain in tried[-_MOST_TRIED:]:
         made = " and ".join(f"{candidate.what} ({_place(candidate)})" for candidate in chain)
         show(_step("tried", f"{made}: {repair.refused[chain]}"))
-    tried = len(repair.refused) - len(repair.missed)
     other = "torch suggests another dynamic_shapes" if before.suggested else "no rule has one here"
-    why = f"{tried} tried, none of which made it better" if tried else other
+    why = f"{len(tried)} tried, none of which made it better" if tried else other
     why = "the program does not run from a copy" if repair.missed and not tried else why
     show(_step("stopped", f"no change is offered: {why}"))
     if before.suggested:
@@ -192,22 +192,17 @@ class _Sources:
         if given:
             self._run()  # what cannot be used is said before anything runs
         self._lacking: dict[tuple[Tree, str, int, str], str] = {}
-        self._groups: dict[tuple[Tree, str, bool], list[Group]] = {}
-        self._traced: dict[Tree, frozenset[TracedLine]] = {}
+        self._groups: dict[tuple[Tree, str, frozenset[TracedLine]], list[Group]] = {}
 
     def groups(self, tree: Tree, path: str, traced: frozenset[TracedLine] = frozenset()) -> list[Group]:
         """The groups of findings of one file of `tree`; none where it cannot be analysed, which is said.
 
         Also those in functions to which torch came by `traced` lines alone, where such are given.
         """
-        unit = tree.unit(path)
-        key = tree, unit, bool(traced)
-        if not traced <= self._traced.get(tree, frozenset()):
-            self._traced[tree] = self._traced.get(tree, frozenset()) | traced
-            self._groups = {known: groups for known, groups in self._groups.items() if known[::2] != (tree, True)}
+        key = tree, tree.unit(path), traced
         if key not in self._groups:
             try:
-                self._groups[key] = self._analysed(tree, unit, self._traced[tree] if traced else traced)
+                self._groups[key] = self._analysed(*key)
             except SymfixError as error:
                 note(f"symfix: without findings of the source: {error}")
                 self._groups[key] = []

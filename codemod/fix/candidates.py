@@ -102,7 +102,7 @@ def next_failure(candidate: Candidate, trial: Trial, lines: Lines) -> tuple[Answ
     With it, its line without any change. `lines` are those of the run.
     """
     failures = [answer for answer in trial.report.answers if answer.kind in _UNDECIDED]
-    frames = ((answer, frame) for answer in failures for frame in (answer.place, answer.user) if frame is not None)
+    frames = ((answer, frame) for answer in failures for frame in answer.places)
     places = {(_why(answer), lines.without_changes(frame)) for answer, frame in frames}
     if not failures or (candidate.why, candidate.frame) in places:
         return None
@@ -120,15 +120,14 @@ def places_of(trial: Trial) -> list[Frame]:
     if sizes:
         answers = [a for a in answers if a.kind == "error" or not sizes.isdisjoint(SIZES.findall(a.text))]
     answers.sort(key=lambda answer: answer.kind not in ("error", "fake", "break"))
-    frames = (frame for answer in answers for frame in (answer.place, answer.user))
-    return list(dict.fromkeys(frame for frame in frames if frame is not None))
+    return list(dict.fromkeys(frame for answer in answers for frame in answer.places))
 
 
 def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, level: Level) -> list[str]:
     """Why what is found at a line of `program`, whose run as it is was `trial`, offers no change up to `level`."""
     reasons = []
     lines = Lines(Copy(program), {}, trial.report.answers)
-    here = [answer for answer in trial.report.answers if frame in (answer.place, answer.user)]
+    here = [answer for answer in trial.report.answers if frame in answer.places]
     for answer in here if level >= Level.REVIEW else ():
         for place, tree, check in _checks_at(answer, lines):
             if place == frame and (reason := _unfit(answer, tree, check, lines, sources)):
@@ -157,7 +156,7 @@ def _registered(answer: Answer, lines: Lines, sources: Sources) -> Iterator[tupl
     """The groups about the registration of the operator whose fake is missing, in trees of the run."""
     operator = operator_of(answer.text) if answer.kind == "fake" else ""
     found: dict[Tree, None] = {}
-    for frame in filter(None, (answer.place, answer.user, *answer.stack)) if operator else ():
+    for frame in answer.frames if operator else ():
         tree = lines.tree(frame.path)
         if tree is None or tree in found:
             continue
@@ -172,7 +171,7 @@ def _registered(answer: Answer, lines: Lines, sources: Sources) -> Iterator[tupl
 
 
 def _rewrites(answer: Answer, lines: Lines, sources: Sources, level: Level) -> Iterator[Candidate]:
-    for frame in filter(None, (answer.place, answer.user)):
+    for frame in answer.places:
         for tree, group, finding in _groups_at(frame, lines, sources):
             if group.edits and group.level <= level:
                 rules = ", ".join(dict.fromkeys(finding.rule for finding in group.findings if finding.edits))
@@ -192,12 +191,14 @@ def _groups_at(frame: Frame, lines: Lines, sources: Sources) -> Iterator[tuple[T
         return
     path, line = lines.original(tree, frame.path, frame.line)
 
-    def here(groups: Iterable[Group]) -> list[tuple[Tree, Group, Finding]]:
-        found = ((group, [f for f in group.findings if f.path == path]) for group in groups)
-        at_line = ((g, [f for f in own if f.line <= line <= _last_line(lines, tree, f)]) for g, own in found)
-        return [(tree, group, findings[0]) for group, findings in at_line if findings]
+    def at_line(groups: Iterable[Group]) -> Iterator[tuple[Tree, Group, Finding]]:
+        for group in groups:
+            here = [f for f in group.findings if f.path == path and f.line <= line <= _last_line(lines, tree, f)]
+            if here:
+                yield tree, group, here[0]
 
-    yield from here(sources.groups(tree, path)) or here(sources.groups(tree, path, lines.traced(tree)))
+    shown = list(at_line(sources.groups(tree, path)))
+    yield from shown or at_line(sources.groups(tree, path, lines.traced(tree)))
 
 
 def _checks(answer: Answer, lines: Lines, sources: Sources) -> Iterator[Candidate]:
@@ -217,7 +218,7 @@ def _crops(answer: Answer, lines: Lines) -> Iterator[Candidate]:
 
 def _undecided(answer: Answer, lines: Lines) -> Iterator[tuple[Frame, Tree, str, int]]:
     """The lines of the run where torch may have met a branch that it could not decide, each with its original."""
-    for frame in filter(None, (answer.place, answer.user)) if answer.kind in _UNDECIDED else ():
+    for frame in answer.places if answer.kind in _UNDECIDED else ():
         tree = lines.tree(frame.path)
         if tree is not None:
             yield frame, tree, *lines.original(tree, frame.path, frame.line)
@@ -339,7 +340,7 @@ def _why(answer: Answer) -> str:
 
 def _own_place(answer: Answer, lines: Lines) -> Frame | None:
     """The line of a tree of the user's own that asked, or led there; None where there is none."""
-    for frame in filter(None, (answer.place, answer.user)):
+    for frame in answer.places:
         tree = lines.tree(frame.path)
         if tree is not None and not tree.package:
             return frame

@@ -66,10 +66,12 @@ class Callers:
 
         In code that is in no function, which is never compiled, only what tells the two exceptions apart counts.
         """
-        pending = [*dict.fromkeys(name for name in names if not _OF_INSTANCES.fullmatch(name))]
+        pending = [*dict.fromkeys(names)]
         seen = set(pending)
         while pending:
             name = pending.pop()
+            if _OF_INSTANCES.fullmatch(name):
+                continue
             for path in self._naming(name):
                 for mention in self._of(path).get(name, ()):
                     for guard in mention.guards:
@@ -79,7 +81,7 @@ class Callers:
                         if guard.catches(raised, telling=False):
                             return f"{place}:{guard.line}"
                     for further in (*mention.callers, *mention.others):
-                        if further not in seen and not _OF_INSTANCES.fullmatch(further):
+                        if further not in seen:
                             pending.append(further)
                             seen.add(further)
         return ""

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from codemod.fix.catching import guard_around, names_around, parsed, raised_by
 from codemod.fix.marks import imports_torch
-from codemod.fix.whole_numbers import is_whole, whole_names
+from codemod.fix.whole_numbers import function_around, is_whole, whole_names
 from codemod.model.edits import Edit
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -184,17 +184,10 @@ def _written(checks: Sequence[ast.stmt], tree: ast.Module, test: ast.expr) -> li
     if any(isinstance(part, _ONCE) for part in parts):
         return None
     bound = {name for part in parts if isinstance(part, ast.comprehension) for name in _names_in(part.target)}
-    if bound and not bound.isdisjoint(_names_of(_function_around(tree, test))):
+    if bound and not bound.isdisjoint(_names_of(function_around(tree, test) or tree)):
         return None
     lines = ast.unparse(ast.fix_missing_locations(ast.Module([*checks], []))).split("\n")
     return lines if all(map(str.isascii, lines)) else None
-
-
-def _function_around(tree: ast.Module, test: ast.expr) -> ast.AST:
-    """The innermost function that holds an expression; the module for none."""
-    functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
-    holding = [node for node in functions if node.lineno <= test.lineno <= (node.end_lineno or 0)]
-    return max(holding, key=lambda node: node.lineno, default=tree)
 
 
 def _names_in(node: ast.AST) -> set[str]:

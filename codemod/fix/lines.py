@@ -22,6 +22,7 @@ class Lines:
         self._changed = changed
         self._answers = tuple(answers)
         self._callers: dict[Tree, Callers] = {}
+        self._traced: dict[Tree, frozenset[TracedLine]] = {}
 
     def tree(self, path: str) -> Tree | None:
         """The tree of the file that `path` is, or is a copy of; None where torch does not say the whole path."""
@@ -42,11 +43,12 @@ class Lines:
 
     def traced(self, tree: Tree) -> frozenset[TracedLine]:
         """The lines of a tree by which torch came to what it said."""
-        frames = {f for answer in self._answers for f in (answer.place, answer.user, *answer.stack) if f is not None}
-        own = (
-            (frame, self.original(tree, frame.path, frame.line)) for frame in frames if self.tree(frame.path) == tree
-        )
-        return frozenset(TracedLine(*place, frame.function) for frame, place in own)
+        if tree not in self._traced:
+            frames = {frame for answer in self._answers for frame in answer.frames}
+            own = [frame for frame in frames if self.tree(frame.path) == tree]
+            lines = (TracedLine(*self.original(tree, f.path, f.line), f.function) for f in own)
+            self._traced[tree] = frozenset(lines)
+        return self._traced[tree]
 
     def original(self, tree: Tree, path: str, line: int) -> tuple[str, int]:
         """The path below the root of `tree`, and the line there, of a line of the run."""

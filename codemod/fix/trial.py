@@ -68,7 +68,7 @@ class Trial:
     def files(self) -> frozenset[str]:
         """Files whose code ran, as far as anything tells."""
         answers = self.report.answers
-        frames = [f for answer in answers for f in (answer.place, answer.user, *answer.stack) if f is not None]
+        frames = [f for answer in answers for f in answer.frames]
         paths = {*(frame.path for frame in frames), *(compiled.path for compiled in self.report.compilations)}
         paths |= {path for call in self.calls for path in (call.path, call.function[0])}
         return self.loaded | {os.path.realpath(path) for path in paths if os.path.isabs(path)}

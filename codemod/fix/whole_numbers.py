@@ -34,13 +34,17 @@ def is_whole(node: ast.expr, whole: Collection[str]) -> bool:
     return False
 
 
+def function_around(tree: ast.Module, inner: ast.AST) -> ast.AST | None:
+    """The innermost function, or lambda, that holds a node; None for none."""
+    around = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS) and _holds(node, inner)]
+    return around[-1] if around else None
+
+
 def whole_names(tree: ast.Module, inner: ast.AST) -> frozenset[str]:
     """The names that are whole numbers wherever the function around `inner` gives them a value."""
-    around = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS) and _holds(node, inner)]
-    if not around:
-        return frozenset()
+    function = function_around(tree, inner)
     given: dict[str, list[ast.expr | None]] = {}
-    for name, value in _given(around[-1]):
+    for name, value in _given(function) if function is not None else ():
         given.setdefault(name, []).append(value)
     whole: frozenset[str] = frozenset()
     while True:

@@ -101,6 +101,16 @@ class Answer:
         return ": ".join(filter(None, (self.owner, self.native or self.argument)))
 
     @property
+    def places(self) -> tuple[Frame, ...]:
+        """`place` and `user`, as far as the trace says them."""
+        return tuple(frame for frame in (self.place, self.user) if frame is not None)
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """All lines that are known to have led there."""
+        return (*self.places, *self.stack)
+
+    @property
     def asks(self) -> bool:
         """Whether somebody has something to do: not about what the code requires anyway, or torch takes upon itself.
 

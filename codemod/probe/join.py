@@ -54,14 +54,14 @@ def places_below(answers: Sequence[Answer], root: Path) -> list[str]:
     An installed package's file is the one of the same name below `root` where that holds the same bytes. Where C++
     functions are named, the folder in which PyTorch has them is among them.
     """
-    paths = {path for answer in answers for frame in _frames(answer) if (path := _relative(frame, root))}
+    paths = {path for answer in answers for frame in answer.places if (path := _relative(frame, root))}
     kernels = [_KERNELS] if any(answer.native for answer in answers) and (root / _KERNELS).is_dir() else []
     return sorted([*(path for path in paths if (root / path).is_file()), *kernels])
 
 
 def lines_below(answers: Sequence[Answer], root: Path) -> frozenset[TracedLine]:
     """The lines below `root` by which torch came to the `answers`, as `places_below` has their files."""
-    frames = {frame for answer in answers for frame in (*_frames(answer), *answer.stack)}
+    frames = {frame for answer in answers for frame in answer.frames}
     lines = (TracedLine(_relative(frame, root), frame.line, frame.function) for frame in frames)
     return frozenset(line for line in lines if line.path)
 
@@ -72,16 +72,15 @@ def joined(answers: Sequence[Answer], findings: Sequence[Finding], commands: Com
     Where C++ asked and there is none, that of the innermost function which has any; of an operator that lacks a fake,
     that of its registration.
     """
-    root = commands.root
     by_path: dict[str, list[tuple[Finding, int]]] = {}
     by_function: dict[str, list[Finding]] = {}
     by_operator: dict[str, list[Finding]] = {}
     for finding in findings:
         for operator in finding.operators if finding.rule == MISSING else ():
             by_operator.setdefault(operator, []).append(finding)
-        by_path.setdefault(finding.path, []).append((finding, _last_line(finding, root)))
+        by_path.setdefault(finding.path, []).append((finding, _last_line(finding, commands.root)))
         by_function.setdefault(finding.function, []).append(finding)
-    return tuple(_joined(answer, by_path, by_function, by_operator, root, commands) for answer in answers)
+    return tuple(_joined(answer, by_path, by_function, by_operator, commands) for answer in answers)
 
 
 def _joined(
@@ -89,11 +88,10 @@ def _joined(
     by_path: Mapping[str, Sequence[tuple[Finding, int]]],
     by_function: Mapping[str, Sequence[Finding]],
     by_operator: Mapping[str, Sequence[Finding]],
-    root: Path,
     commands: Commands,
 ) -> Answer:
-    for frame in _frames(answer):
-        path = _relative(frame, root)
+    for frame in answer.places:
+        path = _relative(frame, commands.root)
         here = [f for f, last in by_path.get(path, ()) if f.line <= frame.line <= last]
         if here:
             finding = min(here, key=lambda f: (not f.edits, f.level, frame.line - f.line))
@@ -110,10 +108,6 @@ def _joined(
             said = f"in {function}: {_said(finding)}"
             return dataclasses.replace(answer, finding=said, command=commands.of(finding))
     return answer
-
-
-def _frames(answer: Answer) -> list[Frame]:
-    return [frame for frame in (answer.place, answer.user) if frame is not None]
 
 
 def _said(finding: Finding) -> str:

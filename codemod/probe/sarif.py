@@ -28,7 +28,7 @@ def sarif_log(answers: Sequence[Answer], root: Path) -> bytes:
     kinds = list(KINDS)
     results, left = [], 0
     for answer in (answer for answer in answers if answer.asks):
-        frame = next((f for f in (answer.place, answer.user) if f is not None and _relative(f, root)), None)
+        frame = next((f for f in answer.places if _relative(f, root)), None)
         if frame is None:
             left += 1
         else:

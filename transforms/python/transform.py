@@ -162,8 +162,8 @@ class PythonTransform:
                 within = project.in_scope(definition.path, reached.root)
                 chosen.setdefault((definition.path, within), {})[definition.function.name] = Job(
                     parameters=reached.parameters,
-                    returns=dict(returned_values(tree, functions, reached)),
-                    needs=dict(needed_values(tree, functions, reached)),
+                    returns=returned_values(callees),
+                    needs=dict(needed_values(tree, functions, definition, callees)),
                     inlined=reached.inlined,
                     eager=reached.eager,
                     scripted=definition in read_by_torchscript,

@@ -171,34 +171,26 @@ def active(reached: Reached, callees: Mapping[str, Reached]) -> bool:
     )
 
 
-def returned_values(
-    tree: SourceTree, functions: Mapping[Definition, Reached], reached: Reached
-) -> Iterator[tuple[str, Value]]:
-    """What each callee of a function, as written, returns."""
-    for name in reached.definition.function.calls:
-        callee = tree.resolve(reached.definition, name)
-        if callee is not None and callee in functions and functions[callee].returns.kind != PLAIN:
-            yield name, functions[callee].returns
+def returned_values(callees: Mapping[str, Reached]) -> dict[str, Value]:
+    """What each of the callees of a function, as written, returns that may be more than nothing special."""
+    return {name: callee.returns for name, callee in callees.items() if callee.returns.kind != PLAIN}
 
 
 def needed_values(
-    tree: SourceTree, functions: Mapping[Definition, Reached], reached: Reached
+    tree: SourceTree, functions: Mapping[Definition, Reached], caller: Definition, callees: Mapping[str, Reached]
 ) -> Iterator[tuple[str, Needs]]:
-    """What each callee of a function, as written, has to be given to return what it does; not those that always do."""
-    for name in reached.definition.function.calls:
-        callee = tree.resolve(reached.definition, name)
-        if callee is None or callee not in functions or functions[callee].returns.kind == PLAIN:
-            continue
-        leaves = list(_leaves(functions[callee].body.returns))
+    """What each of the callees of a function has to be given to return what it does; not those that always do."""
+    for name in returned_values(callees):
+        callee, function = callees[name].definition, callees[name].definition.function
+        leaves = list(_leaves(callees[name].body.returns))
         needed = frozenset(d.partition("[")[0] for leaf in leaves for d in leaf.dependencies)
         of_callees = {d for d in needed if d.startswith("()") and _tells(tree.resolve(callee, d[2:]), functions)}
-        function = callee.function
         if of_callees or not all(leaf.dependencies or leaf.kind in (PLAIN, EMPTY) for leaf in leaves):
             continue
         needed = frozenset(d for d in needed if not d.startswith("()"))
         if needed <= {*dict(function.parameters), function.rest}:
-            own = _given_by_itself(tree, reached.definition, callee, name)
-            names = tuple(name for name, _ in function.parameters[own : function.positional])
+            own = _given_by_itself(tree, caller, callee, name)
+            names = tuple(parameter for parameter, _ in function.parameters[own : function.positional])
             yield name, Needs(names, function.rest, needed)
 
 

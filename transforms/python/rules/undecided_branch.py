@@ -61,8 +61,9 @@ def _only_slices(place: Place) -> bool:
     node = place.site.node
     if not isinstance(node, ast.If) or node.orelse:
         return False
-    joined = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)
-    tests = node.test.values if joined and isinstance(node.test, ast.BoolOp) else [node.test]
+    tests = [node.test]
+    if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And):
+        tests = node.test.values
     asked = [test for test in tests if asks(place.values.value(test))]
     if len(asked) != 1 or not isinstance(asked[0], ast.Compare) or len(asked[0].ops) != 1:
         return False

@@ -6,11 +6,10 @@ import ast
 import re
 from collections.abc import Iterator, Sequence, Set
 
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import EXITS, called
 from transforms.python.flow.sources import given_to
 from transforms.python.flow.torch_names import operands
 from transforms.python.flow.values import BOOL, FLOAT, INT
-from transforms.python.writing.bound import EXITS
 from transforms.python.writing.callees import of_the_tensor
 from transforms.python.writing.place import Place
 

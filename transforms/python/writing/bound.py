@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from transforms.python.flow.nodes import bound_otherwise, named_parameters, names_brought, own_nodes
+from transforms.python.flow.nodes import EXITS, bound_otherwise, named_parameters, names_brought, own_nodes
 
-EXITS = (ast.Raise, ast.Return, ast.Continue, ast.Break)
-"""What a path may end with that does not go on below it."""
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor)
 _WITH = (ast.With, ast.AsyncWith)

@@ -12,9 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from transforms.python.flow.catching import TRY
-from transforms.python.flow.nodes import all_nodes, always_evaluated, blocks, bound_otherwise, own_nodes, variables_in
+from transforms.python.flow.nodes import (
+    EXITS,
+    all_nodes,
+    always_evaluated,
+    blocks,
+    bound_otherwise,
+    own_nodes,
+    variables_in,
+)
 from transforms.python.writing.altered import assigned, assigned_by_others, changed, deleted
-from transforms.python.writing.bound import EXITS, bound_by, bound_within, local_variables
+from transforms.python.writing.bound import bound_by, bound_within, local_variables
 from transforms.python.writing.present import none_for, none_within
 from transforms.python.writing.ranks import dimension_of, literal_rank, ranked, shape_owner, turn_of, turning_over
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping, Sequence
 
-from transforms.python.flow.nodes import all_nodes, blocks, called, dotted
+from transforms.python.flow.nodes import EXITS, all_nodes, blocks, called, dotted
 from transforms.python.flow.values import BOOL, FLOAT, INT, SHAPE, TENSOR
-from transforms.python.writing.bound import EXITS
 from transforms.python.writing.callees import (
     Layers,
     grows_list,

@@ -10,13 +10,12 @@ from typing import NamedTuple
 import libcst as cst
 
 from transforms.python.flow.asking import asks
-from transforms.python.flow.nodes import called, holder, named_parameters
+from transforms.python.flow.nodes import EXITS, called, holder, named_parameters
 from transforms.python.flow.sources import nodes_of, origins, returns_of
 from transforms.python.flow.torch_names import CHECKS, RESHAPES
 from transforms.python.flow.values import FLOAT, INT, TENSOR, TENSORS
 from transforms.python.shapes.outcomes import Agreement
 from transforms.python.writing.alike import UNSEEN, Forms, changed_alone, choices, of_two_dtypes
-from transforms.python.writing.bound import EXITS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import keeps_shape, neutral
 from transforms.python.writing.nodes import call
