@@ -8,9 +8,11 @@ from typing import Protocol
 
 from codemod.fix.catching import guard_around, parsed
 from codemod.fix.checks import Check, check_at
+from codemod.fix.conversions import conversions_at
 from codemod.fix.crops import crop_at
 from codemod.fix.lines import Lines
 from codemod.fix.marks import Mark, mark_edit, marks_for, parameters_of
+from codemod.fix.order import order_at
 from codemod.fix.settings import setting_edit
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Call, Trial
@@ -45,6 +47,9 @@ _UNDECIDED = ("error", "break")
 _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
 _CROP = "the slice wherever it is compiled, in place of a branch that only crops: it takes all where that is no more"
+_FIXED = ("error", "specialized", "guard")
+"""Where a conversion may have made a size a number."""
+_ORDER = "what decides without a size is asked before the sizes"
 _CHECK = "torch._check where it is compiled, in place of what only raises or asserts"
 
 
@@ -90,7 +95,7 @@ def candidates_for(
         return
     for answer in answers:
         yield from _checks(answer, lines, sources)
-        yield from _fit(_crops(answer, lines), lines, sources)
+        yield from _fit((*_conversions(answer, lines), *_asked(answer, lines)), lines, sources)
     yield from _fit(_settings(answers, trial, lines), lines, sources)
     for answer in answers:
         yield from _fit(_marked(answer, trial, lines), lines, sources)
@@ -134,7 +139,7 @@ def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, leve
                 reasons.append(f"torch._check: {reason}")
         lacking = (_lacking(candidate, lines, sources) for candidate in _marked(answer, trial, lines))
         reasons += [f"a mark: {reason}" for reason in lacking if reason]
-        others = (*_crops(answer, lines), *_settings([answer], trial, lines))
+        others = (*_conversions(answer, lines), *_asked(answer, lines), *_settings([answer], trial, lines))
         reasons += [f"{each.what}: {reason}" for each in others if (reason := _lacking(each, lines, sources))]
         declared = _declared(trial) & {mark.size for mark in marks_for(answer)}
         reasons += [f"a mark: the program itself declares {size} dynamic" for size in sorted(declared)]
@@ -208,12 +213,30 @@ def _checks(answer: Answer, lines: Lines, sources: Sources) -> Iterator[Candidat
             yield Candidate(_CHECK, tree, (check.edit,), lines.without_changes(frame), _why(answer))
 
 
-def _crops(answer: Answer, lines: Lines) -> Iterator[Candidate]:
-    """The branch that only crops, and that torch could not decide, taken wherever it is compiled."""
+def _asked(answer: Answer, lines: Lines) -> Iterator[Candidate]:
+    """What a condition that torch could not decide is written as: other operands first, or a slice in its place.
+
+    The slice is taken wherever the branch that only crops is compiled.
+    """
     for frame, tree, path, line in _undecided(answer, lines):
-        edit = crop_at(path, lines.source(tree, path), line)
-        if edit is not None:
-            yield Candidate(_CROP, tree, (edit,), lines.without_changes(frame), _why(answer))
+        source = lines.source(tree, path)
+        for what, edit in ((_ORDER, order_at(path, source, line)), (_CROP, crop_at(path, source, line))):
+            if edit is not None:
+                yield Candidate(what, tree, (edit,), lines.without_changes(frame), _why(answer))
+
+
+def _conversions(answer: Answer, lines: Lines) -> Iterator[Candidate]:
+    """The conversions that keep the symbol, on a line that may have made a size a number."""
+    for frame in answer.places if answer.kind in _FIXED else ():
+        tree = lines.tree(frame.path)
+        if tree is not None:
+            path, line = lines.original(tree, frame.path, frame.line)
+            edits = conversions_at(path, lines.source(tree, path), line)
+            pairs = dict.fromkeys((edit.new.decode(), edit.old.decode()) for edit in edits)
+            what = ", ".join(f"{new} in place of {old}" for new, old in pairs)
+            if edits:
+                why = f"{what}: a size stays symbolic where it is converted"
+                yield Candidate(why, tree, edits, lines.without_changes(frame), _why(answer))
 
 
 def _undecided(answer: Answer, lines: Lines) -> Iterator[tuple[Frame, Tree, str, int]]:

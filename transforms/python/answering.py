@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from codemod.model.findings import Level
+from codemod.model.findings import Level, Root
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, registered, variables_in
-from transforms.python.flow.sites import Site, is_traced, sites
+from transforms.python.flow.sites import Site, is_fixed_by_export, is_traced, sites
 from transforms.python.flow.values import Value
 from transforms.python.jobs import FileJob, Job
 from transforms.python.reading.dated import minimum_at
@@ -20,15 +20,15 @@ from transforms.python.rules import load_rules
 from transforms.python.rules.size_oblivious import successor
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.names import HELPER, Layout, Names
-from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.place import EXPORTED, Place, Rewrite
 from transforms.python.writing.releases import absent, released
 from transforms.python.writing.spans import Spans
 from transforms.python.writing.whole import ASKING, Paths
 
 NESTED = ("nested", "its code is nested too deep to be followed: split it up, then run symfix again")
 """A refusal's code, and the reason."""
-_GUARDED = frozenset({"traced-assert", "asked-assert", "asked-anyway"})
-"""Refusals of what stops no call: its guard is what holds anyway."""
+_GUARDED = frozenset({"traced-assert", "asked-assert", "asked-anyway", EXPORTED})
+"""Refusals of what stops no call: its guard is what holds anyway, or torch.compile keeps the symbol by itself."""
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ def _each(
             continue  # elsewhere the number itself is part of the graph
         if site.kind == "chunks" and not (names.shared and names.home):
             continue  # what else can be written is longer than what it would replace
-        if job.inlined and is_traced(site):
+        if job.inlined and is_traced(site) and not (job.root >= Root.MODULE and is_fixed_by_export(site)):
             continue  # Dynamo keeps the symbol by itself
         names.used = set()
         place = Place(site, function, scope.nodes, values, layout, names, job.composite)

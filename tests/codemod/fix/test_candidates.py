@@ -100,7 +100,7 @@ def test_the_registration_of_an_operator_without_a_fake_is_named(tmp_path: Path)
     assert (candidate.edits, candidate.frame.line) == ((edit,), 1)
 
 
-CALL = "import torch\n\n\ndef f(q):\n    return len(q)\n\n\ncompiled = f\ncompiled(q)\n"
+CALL = "import torch\n\n\ndef f(q):\n    return [0] * q.shape[1]\n\n\ncompiled = f\ncompiled(q)\n"
 
 
 @pytest.mark.parametrize("violated", ["q.size(0)", "q.size(1)"])
@@ -108,7 +108,7 @@ def test_a_size_that_the_program_declares_dynamic_gets_no_mark(tmp_path: Path, v
     """Its line that makes the size a constant is named."""
     (tmp_path / "case.py").write_text(CALL)
     path = str(tmp_path / "case.py")
-    asked = Frame(path, 5, "f", "return len(q)")
+    asked = Frame(path, 5, "f", "return [0] * q.shape[1]")
     answers = (
         Answer("error", f"Constraints violated ({violated})", "", None, None, "f (case.py:4)"),
         Answer("specialized", "q.size(1) == 16", "your code", asked, None, "f (case.py:4)"),

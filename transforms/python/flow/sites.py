@@ -60,6 +60,19 @@ def is_traced(site: Site) -> bool:
     return site.kind in ("extremum", "coercion", "root", "elements") and called(site.node) in _TRACED
 
 
+def is_fixed_by_export(site: Site) -> bool:
+    """Whether what Dynamo makes symbolic by itself is a plain number where Python runs, as `torch.export` runs it.
+
+    Unless it is strict, which is no longer the default (torch/export/__init__.py, `export`): torch/__init__.py (SymInt,
+    whose `__int__` and `__index__` guard) and torch/_tensor.py (Tensor.__len__). `min`, `max` and `round` of a size are
+    symbols there too, an index may be one, and so may what `torch.tensor` holds.
+    """
+    if site.kind == "number":
+        return isinstance(site.node, ast.Call) and called(site.node) in ("map", "enumerate")
+    plain = site.kind == "coercion" and called(site.node) in ("int", "float", "len")
+    return (plain or site.kind in ("root", "elements")) and site.value.kind != BOOL
+
+
 def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
     """Every place among a function's own nodes that may ask for a symbol, outer ones first.
 

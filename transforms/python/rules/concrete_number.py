@@ -23,7 +23,7 @@ import ast
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.nodes import called
-from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.place import Place, Rewrite, left_to_export
 
 NAME = "concrete-number"
 MODE = Mode.PYTHON_BRANCH
@@ -46,6 +46,8 @@ def rewrite(place: Place) -> Rewrite | None:
         return Rewrite(Level.MANUAL, "sizes are compared", reason=COMPARED, refusal="undecided")
     if place.site.kind != "number":
         return None
+    if place.exported and called(node) == "map":
+        return left_to_export("sizes become plain numbers", "map torch.sym_int or torch.sym_float, where it is needed")
     if isinstance(node, ast.Subscript):
         reason = "an index is a plain number: select, which gives the same view, and a slice take the size itself"
     elif isinstance(node, ast.BinOp):

@@ -11,7 +11,9 @@ that is added, subtracted or multiplied, is the number 1 or 0.
 Why: `int` needs the number itself: an unknown size fails, a known one is baked into the graph.
 
 Fix safety: review. The number is the same; the guard that fixed the size is gone. Left is the truth of a size beside
-what is not known for a number: one of numpy's gives truths that `sym_ite` does not take.
+what is not known for a number: one of numpy's gives truths that `sym_ite` does not take. In a module's forward
+the conversion is named: torch.compile keeps the size by itself there, torch.export, which runs the code itself unless
+it is strict, fixes it, and TorchScript, which may read the module too, knows no `torch.sym_int`.
 
 References: torch/__init__.py (sym_int, sym_float, sym_ite, _sym_sqrt).
 """
@@ -29,7 +31,7 @@ from transforms.python.flow.values import BOOL
 from transforms.python.writing.expressions import SYMBOLIC
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import call, code
-from transforms.python.writing.place import Change, Place, Rewrite
+from transforms.python.writing.place import Change, Place, Rewrite, left_to_export
 
 NAME = "sym-cast"
 MODE = Mode.PYTHON_BRANCH
@@ -81,6 +83,8 @@ def rewrite(place: Place) -> Rewrite | None:
     function = SYMBOLIC.get(dotted(node.func))
     if function is None:
         return None
+    if place.exported:
+        return left_to_export(MESSAGE, f"{function.replace('._', '.')} keeps it, in what TorchScript does not read")
     new = call(place.names(function), place.tree(node.args[0]))
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
 

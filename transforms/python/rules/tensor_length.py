@@ -7,7 +7,9 @@ What it does: `len` must return an int; `size(0)` may be a symbol.
 Why: an unknown size fails in `len`, a known one is baked into the graph.
 
 Fix safety: review. The number is the same for tensors of one dimension and more; `len` of a tensor of none raises
-TypeError, `size(0)` IndexError, so that it is left where the function handles what is raised.
+TypeError, `size(0)` IndexError, so that it is left where the function handles what is raised. In a module's forward,
+where torch.compile keeps the size by itself and torch.export fixes it, left is what is no argument of a function of
+torch: torch.jit.trace, which sees a number there, gets a Tensor.
 
 References: torch/_tensor.py (Tensor.__len__).
 """
@@ -18,10 +20,12 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.nodes import called
+from transforms.python.writing.callees import of_torch
 from transforms.python.writing.checks import is_caught
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import parenthesized
-from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.place import Place, Rewrite, left_to_export
 
 NAME = "tensor-length"
 MODE = Mode.PYTHON_BRANCH
@@ -54,8 +58,20 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     if is_caught(place, node):
         raise Undecided("a handler around it may take the TypeError of a tensor of no dimension")
+    if place.exported and not _given_to_torch(place, node):
+        tensor = place.text(node.args[0])
+        return left_to_export(MESSAGE, f"{tensor}.size(0) keeps it, and is a Tensor where torch.jit.trace runs it")
     import libcst as cst
 
     receiver = parenthesized(place.tree(node.args[0]))
     new = cst.Call(cst.Attribute(receiver, cst.Name("size")), [cst.Arg(cst.Integer("0"))])
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
+
+
+def _given_to_torch(place: Place, node: ast.expr) -> bool:
+    """Whether a number is an argument of a function of torch, which takes a Tensor for it in torch.jit.trace."""
+    holders = {id(part): holder for holder in place.nodes for part in ast.iter_child_nodes(holder)}
+    holder = holders.get(id(node))
+    while isinstance(holder, (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.keyword)):
+        holder = holders.get(id(holder))
+    return isinstance(holder, ast.Call) and of_torch(holder) and called(holder) not in ("tensor", "as_tensor")

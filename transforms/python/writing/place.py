@@ -13,7 +13,7 @@ import libcst as cst
 from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import all_nodes, bound_otherwise, computed_with, spoken, variables_in
-from transforms.python.flow.sites import Site
+from transforms.python.flow.sites import Site, is_traced
 from transforms.python.flow.values import INT, Value
 from transforms.python.reach.composites import Composite
 from transforms.python.writing.evaluation import evaluated_before
@@ -24,6 +24,8 @@ from transforms.python.writing.nodes import Moved, code, parse_expression, parse
 from transforms.python.writing.present import present_tensors
 
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+EXPORTED = "exported"
+"""The refusal of what is a plain number to torch.export alone: Dynamo keeps it symbolic."""
 
 
 class Change(NamedTuple):
@@ -56,10 +58,17 @@ class Rewrite(NamedTuple):
     always: bool = False
 
 
+def left_to_export(message: str, keeps: str) -> Rewrite:
+    """The refusal of a place that Dynamo keeps symbolic: what of torch.export's `keeps` it symbolic is said with it."""
+    reason = f"torch.export runs a module's Python itself unless it is strict, and fixes the size here: {keeps}"
+    return Rewrite(Level.MANUAL, message, reason=reason, refusal=EXPORTED)
+
+
 class Place:
     """A site in its function.
 
-    `inlined`: Dynamo traces the function, so a message may not close over sizes.
+    `inlined`: Dynamo traces the function, so a message may not close over sizes; `exported`: it keeps this site
+    symbolic, which torch.export does not.
     `shared`: eager, TorchScript or Inductor run the same code, which then holds no lambda, no import and no check that
     takes bools alone; `scripted`: TorchScript reads it. `dispatched`: none of these, but the dispatcher, calls it.
     `composite`: what it can stand in for, where it is a decomposition that tracing does not reach.
@@ -83,6 +92,7 @@ class Place:
         self.layout = layout
         self.names = names
         self.inlined = names.inlined
+        self.exported = names.inlined and is_traced(site)
         self.shared = names.shared
         self.scripted = names.scripted
         self.dispatched = not (names.inlined or names.shared)

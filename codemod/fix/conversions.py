@@ -1,0 +1,71 @@
+"""Conversions: what makes a plain number of a size where Python runs itself, as torch.export runs it, keeps the symbol.
+
+    rows = int(x.shape[0] * scale)     rows = torch.sym_int(x.shape[0] * scale)
+    width = math.sqrt(x.shape[1])      width = torch.sym_sqrt(x.shape[1])
+    index = torch.arange(len(x))       index = torch.arange(x.size(0))
+
+Dynamo traces the conversion; torch.export, unless it is strict, gives Python a SymInt, and `int` of it is the number of
+the example (torch/__init__.py, SymInt and sym_int). Numbers and Tensors are converted as before, save that `size(0)` is
+a Tensor where torch.jit.trace runs it. TorchScript knows none of these functions: a file that speaks of it is left.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+
+from codemod.fix.catching import parsed
+from codemod.fix.marks import imports_torch
+from codemod.model.edits import Edit
+
+_SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch.sym_sqrt"}
+_SCRIPTED = re.compile(rb"\bjit\.(?:script|export|unused|ignore)|\bis_scripting\b")
+
+
+def conversions_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
+    """The edits of `path` that keep symbolic what is converted on `line`; none where it converts nothing."""
+    tree = parsed(source)
+    if tree is None or not imports_torch(tree) or _SCRIPTED.search(source):
+        return ()
+    bound = set(_bound(tree))
+    lines = source.splitlines(keepends=True)
+
+    def offset(number: int, column: int) -> int:
+        return sum(map(len, lines[: number - 1])) + column
+
+    edits = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and not node.keywords:
+            for old, replaced in _symbolic(node, bound):
+                start = offset(old.lineno, old.col_offset)
+                end = offset(old.end_lineno or old.lineno, old.end_col_offset or 0)
+                edits.append(Edit(path, start, end, source[start:end], replaced.encode()))
+    return tuple(edits)
+
+
+def _symbolic(node: ast.Call, bound: Collection[str]) -> Iterator[tuple[ast.expr, str]]:
+    """What to replace of a call that converts a number, or each element of a shape, with what."""
+    match node:
+        case ast.Call(func=ast.Name(id="len"), args=[(ast.Name() | ast.Attribute()) as tensor]) if "len" not in bound:
+            yield node, f"{ast.unparse(tensor)}.size(0)"
+        case ast.Call(func=ast.Name(id="map"), args=[ast.Name(id=name) as function, _]) if "map" not in bound:
+            if name in _SYMBOLIC and name not in bound:
+                yield function, _SYMBOLIC[name]
+        case ast.Call(func=(ast.Name() | ast.Attribute()) as function, args=[number]):
+            name = ast.unparse(function)
+            if name in _SYMBOLIC and name.partition(".")[0] not in bound and not isinstance(number, ast.Starred):
+                yield function, _SYMBOLIC[name]
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    """The names that a file gives something to, by assignments, definitions, parameters and imports of functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)

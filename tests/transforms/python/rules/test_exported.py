@@ -1,0 +1,66 @@
+"""What torch.export fixes in the forward of a module, which it runs itself, and torch.compile keeps symbolic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from codemod.model.findings import Root
+
+HEAD = "def forward(self, x: Tensor, y: Tensor, n: int):\n"
+MODULE = {"inlined": True, "eager": True, "root": Root.MODULE}
+
+
+@pytest.mark.parametrize(
+    ("expression", "rule", "keeps"),
+    [
+        ("int(x.size(0) * 0.5)", "sym-cast", "torch.sym_int keeps it"),
+        ("int(x.size(0))", "sym-cast", "torch.sym_int keeps it"),
+        ("x / math.sqrt(x.size(-1))", "sym-cast", "torch.sym_sqrt keeps it"),
+        ("float(x.size(0))", "sym-cast", "torch.sym_float keeps it"),
+        ("[a for a in map(int, x.shape)]", "concrete-number", "map torch.sym_int"),
+        ("self.size_of(len(x))", "tensor-length", "x.size(0) keeps it"),
+    ],
+)
+@pytest.mark.parametrize("root", [Root.MODULE, Root.TRACED])
+def test_conversions_are_named(look: Any, expression: str, rule: str, keeps: str, root: Root) -> None:
+    source = f"{HEAD}    return g({expression})\n"
+    (finding,) = look(source, **MODULE | {"root": root})
+    assert (finding.rule, finding.refusal, finding.edits) == (rule, "exported", ())
+    assert keeps in finding.reason
+    assert "torch.export runs" in finding.reason
+    assert not look(source, **MODULE | {"root": Root.COMPILED})  # which Dynamo traces
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["min(x.size(0), 4)", "round(x.size(0) / 2)", "torch.tensor(x.size(0))", "int(x.dim())", "int(n)", "x[y.size(0)]"],
+)
+def test_what_export_keeps_too_is_not(look: Any, expression: str) -> None:
+    assert not look(f"{HEAD}    return g({expression})\n", **MODULE)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("torch.arange(len(x), device=x.device)", "torch.arange(x.size(0), device=x.device)"),
+        ("torch.zeros((2 * len(x), 3))", "torch.zeros((2 * x.size(0), 3))"),
+        ("F.one_hot(y, num_classes=len(x))", "F.one_hot(y, num_classes=x.size(0))"),
+    ],
+)
+def test_a_length_that_torch_is_given_becomes_a_size(rewrite: Any, before: str, after: str) -> None:
+    source = f"{HEAD}    return {before}\n"
+    assert rewrite(source, **MODULE) == source.replace(before, after)
+
+
+@pytest.mark.parametrize("expression", ["torch.tensor(len(x))", "self.rows[len(x)]", "str(len(x))", "y.split(len(x))"])
+def test_a_length_that_something_else_is_given_stays(rewrite: Any, expression: str) -> None:
+    source = f"{HEAD}    return {expression}\n"
+    assert rewrite(source, **MODULE) == source
+
+
+def test_nothing_else_is_withdrawn_for_them(rewrite: Any) -> None:
+    """torch.compile does not stop there."""
+    source = f"{HEAD}    rows, rest = divmod(x.size(0), 2)\n    return y.new_zeros(int(rows * 0.5), rest)\n"
+    assert "x.size(0) // 2, x.size(0) % 2" in rewrite(source, **MODULE)
