@@ -30,7 +30,8 @@ _ANSWERS = re.compile(
 # Where calls pass from Python to the kernels of operators, in a trace or outside of one:
 _DISPATCH = re.compile(
     r"_ops\.py|_compile\.py|_utils_internal\.py|utils/_|_dynamo/|_subclasses/(?:fake_tensor|fake_impls|functional_tensor)\.py"
-    r"|_higher_order_ops/|fx/|_functorch/|_inductor/|_prims_common/wrappers\.py|_decomp/__init__\.py"
+    r"|_higher_order_ops/|_export/|fx/|_functorch/|_inductor/|_library/utils\.py|_prims_common/wrappers\.py"
+    r"|_decomp/__init__\.py"
 )
 _SYMBOL_NODE = "fx/experimental/sym_node.py"
 # `sizes()` of a fake tensor, which C++ alone calls: its `_DISPATCH_META_HANDLERS` make each size an integer.
@@ -64,6 +65,8 @@ def asking(
     user = next((line for line in reversed(lines) if owner(line, torch) not in (TORCH, PYTHON)), traced)
     led = user if user != traced else None
     below = [_below(frame, torch) for frame in stack]
+    if not lines:
+        user = _running(stack, below, torch)
     index = len(stack) - 1
     while index >= 0 and (_ANSWERS.match(below[index]) or stack[index].path.endswith("/functools.py")):
         index -= 1
@@ -79,6 +82,16 @@ def asking(
     place = stack[index]
     whose = owner(place, torch)
     return place, user if user != place else None, called_by(whose) if compiled else whose
+
+
+def _running(stack: Sequence[Frame], below: Sequence[str], torch: str) -> Frame | None:
+    """The program's innermost line where its own Python runs while it is traced, as torch.export runs it."""
+    for frame, name in zip(reversed(stack), reversed(below), strict=True):
+        if _traces(name) or _runs_a_graph(name):
+            return None
+        if owner(frame, torch) not in (TORCH, PYTHON):
+            return frame
+    return None
 
 
 def called_by(whose: str) -> str:

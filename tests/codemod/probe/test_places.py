@@ -161,3 +161,16 @@ def test_the_programs_line_is_named_beside_torchs_that_dynamo_traces() -> None:
     native = (MAIN, *DYNAMO, torch_frame("_dynamo/utils.py", "run_node"), *C_ANSWERS)
     assert asking(native, (USER, forward, functional), TORCH) == (functional, USER, "C++ of torch")
     assert asking(stack, (forward, functional), TORCH) == (functional, None, "torch")
+
+
+def test_the_programs_line_is_named_where_torch_export_runs_it() -> None:
+    """Dynamo has no stack of the program then; what passes calls on to kernels asks nothing."""
+    graph = torch_frame("_functorch/_aot_autograd/graph_capture.py")
+    functional = torch_frame("nn/functional.py", "max_pool1d")
+    mode = (torch_frame("_export/non_strict_utils.py"), torch_frame("_library/utils.py", "handle_dispatch_mode"))
+    stack = (MAIN, graph, USER, functional, *mode, *C_ANSWERS)
+    assert asking(stack, (), TORCH) == (functional, USER, "C++ of torch")
+    assert asking((MAIN, graph, USER, *mode, *C_ANSWERS), (), TORCH) == (USER, None, "C++ that your code calls")
+    line = torch_frame("_refs/__init__.py", "reshape")
+    assert asking((MAIN, graph, USER, line, *PYTHON_ANSWERS), (), TORCH) == (line, USER, "torch")
+    assert asking((MAIN, USER, graph, line, *PYTHON_ANSWERS), (), TORCH) == (line, None, "torch")
