@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from codemod.model.findings import Level, Root
+from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, registered, variables_in
 from transforms.python.flow.sites import Site, is_fixed_by_export, is_traced, sites
@@ -121,7 +121,7 @@ def _each(
             continue  # elsewhere the number itself is part of the graph
         if site.kind == "chunks" and not (names.shared and names.home):
             continue  # what else can be written is longer than what it would replace
-        if job.inlined and is_traced(site) and not (job.root >= Root.MODULE and is_fixed_by_export(site)):
+        if job.inlined and is_traced(site) and not (job.exported and is_fixed_by_export(site)):
             continue  # Dynamo keeps the symbol by itself
         names.used = set()
         place = Place(site, function, scope.nodes, values, layout, names, job.composite)

@@ -18,8 +18,8 @@ from transforms.releases.version import Release
 class Job:
     """A function that symbols reach, with what is known of its parameters and callees.
 
-    `inlined` says that Dynamo traces it, `eager`, `scripted` and `sympy` that eager, TorchScript, and Inductor with
-    expressions of sympy, run it.
+    `inlined` says that Dynamo traces it, `exported` that torch.export runs it itself, `eager`, `scripted` and `sympy`
+    that eager, TorchScript, and Inductor with expressions of sympy, run it.
     """
 
     parameters: Mapping[str, Value]
@@ -27,6 +27,7 @@ class Job:
     reach: tuple[Step, ...]
     operators: tuple[str, ...]
     inlined: bool = False
+    exported: bool = False
     eager: bool = False
     scripted: bool = False
     sympy: bool = False

@@ -165,6 +165,7 @@ class PythonTransform:
                     returns=returned_values(callees),
                     needs=dict(needed_values(tree, functions, definition, callees)),
                     inlined=reached.inlined,
+                    exported=reached.exported,
                     eager=reached.eager,
                     scripted=definition in read_by_torchscript,
                     sympy=definition in sympy,

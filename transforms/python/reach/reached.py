@@ -18,6 +18,7 @@ from codemod.model.transform import TracedLine
 from transforms.python.flow.annotations import of_root
 from transforms.python.flow.values import A_TENSOR, NOTHING, SOME_TENSORS, Value
 from transforms.python.reach.applied import BACKWARD
+from transforms.python.reach.exported import exported, is_forward
 from transforms.python.reach.named import NamedIn, names_nothing, namings
 from transforms.python.reach.naming import Declared, decorated_operators, name_functions
 from transforms.python.reach.registrars import API, Role
@@ -61,8 +62,9 @@ TESTS = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_\w+|\w+_test|conf
 class Reached:
     """A function that symbols reach: its parameters' values, and who called it first.
 
-    `inlined` says that Dynamo traces its Python, so that a message may not close over sizes; `eager` that it is what
-    eager runs too; `root` what kind of entry point it is reached from.
+    `inlined` says that Dynamo traces its Python, so that a message may not close over sizes; `exported` that
+    torch.export runs it itself; `eager` that it is what eager runs too; `root` what kind of entry point it is reached
+    from.
     """
 
     definition: Definition
@@ -71,6 +73,7 @@ class Reached:
     eager: bool
     root: Root
     caller: Reached | None = None
+    exported: bool = False
     body: Body = NO_BODY
     parameters: dict[str, Value] = field(default_factory=dict)
     returns: Value = NOTHING
@@ -131,7 +134,7 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
         return "a reference, meta or decomposition", False, False, Root.OPERATOR
     if of_composites and "." not in function.name:
         return "a composite that torch.compile traces", True, True, Root.OPERATOR
-    if function.own_name == "forward" and function.method and tree.of_module(definition):
+    if is_forward(tree, definition):
         return "the forward of a module", True, True, Root.MODULE
     return None
 
@@ -219,6 +222,9 @@ def reach(
         if definition not in functions and not _folder(tree.import_path(definition.path)).apart:
             add(definition, f"torch came to line {line}", True, True, Root.TRACED)
     spread()
+    entries = [d for d, found in functions.items() if found.root == Root.TRACED or is_forward(tree, d)]
+    for definition in exported(entries, called):
+        functions[definition].exported = functions[definition].root != Root.OPERATOR
     _note_eager_callers(tree, functions, registrations, named_in)
     _name(tree, functions, called, declared)
     return functions

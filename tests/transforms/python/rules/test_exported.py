@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from codemod.model.findings import Root
-
 HEAD = "def forward(self, x: Tensor, y: Tensor, n: int):\n"
-MODULE = {"inlined": True, "eager": True, "root": Root.MODULE}
+MODULE = {"inlined": True, "eager": True, "exported": True}
 
 
 @pytest.mark.parametrize(
@@ -23,14 +21,13 @@ MODULE = {"inlined": True, "eager": True, "root": Root.MODULE}
         ("self.size_of(len(x))", "tensor-length", "x.size(0) keeps it"),
     ],
 )
-@pytest.mark.parametrize("root", [Root.MODULE, Root.TRACED])
-def test_conversions_are_named(look: Any, expression: str, rule: str, keeps: str, root: Root) -> None:
+def test_conversions_are_named(look: Any, expression: str, rule: str, keeps: str) -> None:
     source = f"{HEAD}    return g({expression})\n"
-    (finding,) = look(source, **MODULE | {"root": root})
+    (finding,) = look(source, **MODULE)
     assert (finding.rule, finding.refusal, finding.edits) == (rule, "exported", ())
     assert keeps in finding.reason
     assert "torch.export runs" in finding.reason
-    assert not look(source, **MODULE | {"root": Root.COMPILED})  # which Dynamo traces
+    assert not look(source, **MODULE | {"exported": False})
 
 
 @pytest.mark.parametrize(
