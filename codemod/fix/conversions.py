@@ -5,8 +5,9 @@
     index = torch.arange(len(x))       index = torch.arange(x.size(0))
 
 Dynamo traces the conversion; torch.export, unless it is strict, gives Python a SymInt, and `int` of it is the number of
-the example (torch/__init__.py, SymInt and sym_int). Numbers and Tensors are converted as before, save that `size(0)` is
-a Tensor where torch.jit.trace runs it. TorchScript knows none of these functions: a file that speaks of it is left.
+the example (torch/__init__.py, SymInt and sym_int). Numbers and Tensors are converted as before. `len` is left but for a
+parameter that is a Tensor by its annotation, whose `size(0)` is a Tensor too where torch.jit.trace runs it. TorchScript
+knows none of these functions: a file that speaks of it is left.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from collections.abc import Collection, Iterator
 
 from codemod.fix.catching import parsed
 from codemod.fix.marks import imports_torch
+from codemod.fix.whole_numbers import function_around
 from codemod.model.edits import Edit
 
 _SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch.sym_sqrt"}
+_TENSORS = frozenset({"Tensor", "torch.Tensor"})
 _SCRIPTED = re.compile(rb"\bjit\.(?:script|export|unused|ignore)|\bis_scripting\b")
 
 
@@ -37,18 +40,19 @@ def conversions_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     edits = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and not node.keywords:
-            for old, replaced in _symbolic(node, bound):
+            for old, replaced in _symbolic(node, bound, tree):
                 start = offset(old.lineno, old.col_offset)
                 end = offset(old.end_lineno or old.lineno, old.end_col_offset or 0)
                 edits.append(Edit(path, start, end, source[start:end], replaced.encode()))
     return tuple(edits)
 
 
-def _symbolic(node: ast.Call, bound: Collection[str]) -> Iterator[tuple[ast.expr, str]]:
+def _symbolic(node: ast.Call, bound: Collection[str], tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
     """What to replace of a call that converts a number, or each element of a shape, with what."""
     match node:
-        case ast.Call(func=ast.Name(id="len"), args=[(ast.Name() | ast.Attribute()) as tensor]) if "len" not in bound:
-            yield node, f"{ast.unparse(tensor)}.size(0)"
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=tensor)]) if "len" not in bound:
+            if _is_tensor(tensor, function_around(tree, node)):
+                yield node, f"{tensor}.size(0)"
         case ast.Call(func=ast.Name(id="map"), args=[ast.Name(id=name) as function, _]) if "map" not in bound:
             if name in _SYMBOLIC and name not in bound:
                 yield function, _SYMBOLIC[name]
@@ -56,6 +60,16 @@ def _symbolic(node: ast.Call, bound: Collection[str]) -> Iterator[tuple[ast.expr
             name = ast.unparse(function)
             if name in _SYMBOLIC and name.partition(".")[0] not in bound and not isinstance(number, ast.Starred):
                 yield function, _SYMBOLIC[name]
+
+
+def _is_tensor(name: str, function: ast.AST | None) -> bool:
+    """Whether a name is a parameter of a function that is a Tensor by its annotation, and stays what it is."""
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    stored = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    typed = {each.arg for each in given if each.annotation and ast.unparse(each.annotation) in _TENSORS}
+    return name in typed - stored
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:
