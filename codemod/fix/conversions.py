@@ -3,11 +3,13 @@
     rows = int(x.shape[0] * scale)     rows = torch.sym_int(x.shape[0] * scale)
     width = math.sqrt(x.shape[1])      width = torch.sym_sqrt(x.shape[1])
     index = torch.arange(len(x))       index = torch.arange(x.size(0))
+    longest = int(lengths.max())       longest = torch.sym_int(lengths.max().item())
 
 Dynamo traces the conversion; torch.export, unless it is strict, gives Python a SymInt, and `int` of it is the number of
-the example (torch/__init__.py, SymInt and sym_int). Numbers and Tensors are converted as before. `len` is left but for a
-parameter that is a Tensor by its annotation, whose `size(0)` is a Tensor too where torch.jit.trace runs it. TorchScript
-knows none of these functions: a file that speaks of it is left.
+the example (torch/__init__.py, SymInt and sym_int). Numbers and Tensors are converted as before. `len` is left but for
+a parameter that is a Tensor by its annotation, whose `size(0)` is a Tensor too where torch.jit.trace runs it, and what
+a Tensor holds is read by `item()` where a reduction says that it is one. TorchScript knows none of these functions: a
+file that speaks of it is left.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from codemod.fix.whole_numbers import function_around
 from codemod.model.edits import Edit
 
 _SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch.sym_sqrt"}
+_REDUCTIONS = frozenset({"sum", "max", "min", "prod", "mean", "amax", "amin"})
+"""Methods that make one element of a Tensor, or of an array of numpy, both of which have `item`."""
+_READ = ".item()"
 _TENSORS = frozenset({"Tensor", "torch.Tensor"})
 _SCRIPTED = re.compile(rb"\bjit\.(?:script|export|unused|ignore)|\bis_scripting\b")
 
@@ -40,15 +45,15 @@ def conversions_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     edits = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and not node.keywords:
-            for old, replaced in _symbolic(node, bound, tree):
-                start = offset(old.lineno, old.col_offset)
+            for old, new in _symbolic(node, bound, tree):
                 end = offset(old.end_lineno or old.lineno, old.end_col_offset or 0)
-                edits.append(Edit(path, start, end, source[start:end], replaced.encode()))
+                start = end if new == _READ else offset(old.lineno, old.col_offset)
+                edits.append(Edit(path, start, end, source[start:end], new.encode()))
     return tuple(edits)
 
 
 def _symbolic(node: ast.Call, bound: Collection[str], tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
-    """What to replace of a call that converts a number, or each element of a shape, with what."""
+    """What to replace of a call that converts a number, or each element of a shape, with what; `_READ` goes behind."""
     match node:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=tensor)]) if "len" not in bound:
             if _is_tensor(tensor, function_around(tree, node)):
@@ -60,6 +65,15 @@ def _symbolic(node: ast.Call, bound: Collection[str], tree: ast.Module) -> Itera
             name = ast.unparse(function)
             if name in _SYMBOLIC and name.partition(".")[0] not in bound and not isinstance(number, ast.Starred):
                 yield function, _SYMBOLIC[name]
+                if _is_reduction(number):
+                    yield number, _READ
+
+
+def _is_reduction(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name), args=[], keywords=[]):
+            return name in _REDUCTIONS
+    return False
 
 
 def _is_tensor(name: str, function: ast.AST | None) -> bool:

@@ -19,6 +19,9 @@ def converted(expression: str, head: str = "") -> str | None:
     ("expression", "expected"),
     [
         ("int(x.shape[0] * 0.5)", "torch.sym_int(x.shape[0] * 0.5)"),
+        ("int(x.max())", "torch.sym_int(x.max().item())"),
+        ("float((x > int(n)).sum())", "torch.sym_float((x > torch.sym_int(n)).sum().item())"),
+        ("int(x.max(0)[0])", "torch.sym_int(x.max(0)[0])"),
         ("x / math.sqrt(x.shape[-1])", "x / torch.sym_sqrt(x.shape[-1])"),
         ("int(math.sqrt(float(n)))", "torch.sym_int(torch.sym_sqrt(torch.sym_float(n)))"),
         ("torch.arange(len(x))", "torch.arange(x.size(0))"),
@@ -57,7 +60,7 @@ def test_torch_exports_with_them_and_eager_has_the_same_numbers() -> None:
     torch = pytest.importorskip("torch")
     import math
 
-    written = converted("x.new_zeros(int(n * 0.5), len(x)) / math.sqrt(x.shape[0])")
+    written = converted("x.new_zeros(int(n * 0.5), len(x), int((x > 0).sum())) / math.sqrt(x.shape[0])")
     namespace: dict[str, object] = {"torch": torch, "math": math}
     exec(
         f"class M(torch.nn.Module):\n    def forward(self, x):\n        n = x.shape[0]\n        return {written}\n",
@@ -68,4 +71,4 @@ def test_torch_exports_with_them_and_eager_has_the_same_numbers() -> None:
         module, (torch.ones(8),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},), strict=False
     )
     for rows in (5, 12):
-        assert program.module()(torch.ones(rows)).shape == module(torch.ones(rows)).shape == (rows // 2, rows)
+        assert program.module()(torch.ones(rows)).shape == module(torch.ones(rows)).shape == (rows // 2, rows, rows)
