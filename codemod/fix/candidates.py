@@ -233,7 +233,7 @@ def _conversions(answer: Answer, lines: Lines) -> Iterator[Candidate]:
             path, line = lines.original(tree, frame.path, frame.line)
             edits = conversions_at(path, lines.source(tree, path), line)
             pairs = dict.fromkeys((edit.new.decode(), edit.old.decode()) for edit in edits)
-            what = ", ".join(f"{new} in place of {old}" for new, old in pairs)
+            what = ", ".join(f"{new} in place of {old}" if old else f"{new} behind it" for new, old in pairs)
             if edits:
                 why = f"{what}: a size stays symbolic where it is converted"
                 yield Candidate(why, tree, edits, lines.without_changes(frame), _why(answer))

@@ -134,6 +134,52 @@ def summed(rows):
 for size in (4, 6, 10):
     print(summed(torch.ones(size, 3)).sum().item())
 """,
+    # A model that is exported, whose conversions fix its sizes where Python runs itself.
+    "exported_half": """import math
+
+import torch
+
+
+class Half(torch.nn.Module):
+    def forward(self, rows):
+        kept = int(rows.shape[0] * 0.5)
+        return rows[:kept] / math.sqrt(rows.shape[0])
+
+
+shapes = ({0: torch.export.Dim.DYNAMIC},)
+program = torch.export.export(Half(), (torch.ones(16, 2),), dynamic_shapes=shapes).module()
+for size in (16, 10):
+    print(program(torch.ones(size, 2)).sum().item())
+""",
+    # A model that is exported, which makes a mask for the longest sequence of a batch.
+    "longest_sequence": """import torch
+
+
+class Mask(torch.nn.Module):
+    def forward(self, lengths):
+        longest = int(lengths.max())
+        return torch.arange(longest)[None] < lengths[:, None]
+
+
+shapes = ({0: torch.export.Dim.DYNAMIC},)
+program = torch.export.export(Mask(), (torch.tensor([3, 5, 2]),), dynamic_shapes=shapes).module()
+print(program(torch.tensor([3, 7])).sum().item())
+""",
+    # A branch on an unknown size that a mask, which is there, decides.
+    "given_mask": """import torch
+
+
+@torch.compile(fullgraph=True, dynamic=True, backend="aot_eager")
+def scores(rows, mask=None):
+    if rows.shape[1] > 1 and mask is None:
+        rows = rows.cumsum(1)
+    return rows if mask is None else rows * mask
+
+
+rows = torch.ones(2, 5)
+torch._dynamo.decorators.mark_unbacked(rows, 1)
+print(scores(rows, torch.ones(2, 1)).sum().item())
+""",
 }
 """The source of each, by name."""
 
