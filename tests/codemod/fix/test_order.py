@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codemod.fix.order import order_at
 from codemod.model.edits import apply_edits
@@ -49,10 +53,16 @@ def test_what_may_be_seen_to_move_stays(condition: str) -> None:
     assert ordered(condition) is None
 
 
-@pytest.mark.parametrize("name", ["y", "None", "[]"])
-@pytest.mark.parametrize("number", [0, 1, 2, None])
-def test_the_value_is_the_same(name: str, number: int | None) -> None:
-    condition = "n > 1 and y is None and m" if number is not None else "n is None and y is None and m"
-    written = ordered(condition) or condition
-    names = {"n": number, "y": eval(name, {"y": 3}), "m": []}
-    assert repr(eval(written, names)) == repr(eval(condition, names))
+OPERANDS = ("n > 1", "(n == m)", "y is None", "not (z is None)", "isinstance(y, list)", "z", "not y", "1 < len(x) < n")
+
+
+@given(
+    st.lists(st.sampled_from(OPERANDS), min_size=2, max_size=5),
+    st.sampled_from(["and", "or"]),
+    st.lists(st.sampled_from([0, 1, 2, None, [], [3], "a"]), min_size=2, max_size=2),
+    st.lists(st.integers(0, 3), min_size=2, max_size=2),
+)
+def test_the_value_is_the_same(operands: list[str], word: str, others: list[Any], numbers: list[int]) -> None:
+    condition = f" {word} ".join(operands)
+    names = {"n": numbers[0], "m": numbers[1], "y": others[0], "z": others[1], "x": [1, 2]}
+    assert repr(eval(ordered(condition) or condition, names)) == repr(eval(condition, names))
