@@ -37,6 +37,8 @@ NAMED: Sequence[str] = (
     *("r = math.sqrt(n)", "r = math.log2(n)", "r = math.gcd(n, 4)", "r = math.pow(n, 2)", "r = math.isclose(n, 4)"),
     *("r = math.fmod(n, 2)", "r = math.copysign(1, n)", "r = math.isfinite(n)", "r = math.hypot(n, m)"),
     *("r = torch.tensor(n)", "r = torch.tensor([n, m])", "r = torch.tensor(x.shape)", "r = torch.linspace(0, 1, n)"),
+    *("r = torch.hann_window(n)", "r = torch.fft.fftfreq(n)", "r = torch.vander(y[0], m)", "r = x.unfold(0, n, 1)"),
+    *("r = F.one_hot(y.long(), n)", "r = F.max_pool1d(x, kernel_size=m)", "r = F.avg_pool2d(x[None], x.shape)"),
     *("r = torch.tril_indices(n, m)", "for row in x: pass", "r = [row for row in x]", "for i in range(n): pass"),
     *(
         "r = {n}",
@@ -90,6 +92,8 @@ SERVED: Sequence[str] = (
     ),
     *("for a in x.shape: pass", "r = torch.empty(n)", "r = torch.arange(n)", "r = torch.full((2,), n)", "r = x[:n]"),
     *("r = torch.sym_max(n, m)", "r = torch.sym_not(n > 3)", "r = torch.sym_ite(n > 3, 1, 2)", "r = x.view(n * m)"),
+    *("r = torch.eye(n)", "r = x.narrow(0, 0, n)", "r = x.repeat_interleave(m, 0)", "r = torch.full((n,), 1.0)"),
+    *("r = torch.randint(0, n, (2,))", "r = x.tile(n)", "r = torch.linspace(0, n, 5)", "r = torch.randperm(n)"),
     *("r = isinstance(n, int)", "r = getattr(n, 'node', None)", "r = torch.tensor([1, 2])", "r = 'ab' * x.dim()"),
     *("r = x[:, :n]", "r = x[-n:, None]", "r = x.select(1, n)", "r = x[x.dim() - 1, 0]", "x[:, :n] = 0"),
     *("r = sum(a for a in x.shape)", "r = list(itertools.repeat(n, 2))", "r = torch.linspace(0, 1, 5)", "r = hex(3)"),
@@ -112,7 +116,8 @@ LEFT: Sequence[str] = (
 
 def source(statements: Sequence[str]) -> str:
     """A file with a fake for each statement, called `fake_0` and so on."""
-    head = "import collections, functools, itertools, math, operator\n\nimport torch\nfrom torch import Tensor\n\n"
+    head = "import collections, functools, itertools, math, operator\n\nimport torch\nimport torch.nn.functional as F\n"
+    head += "from torch import Tensor\n\n"
     fakes = (
         f'\n\n@torch.library.register_fake("own::op_{index}")\ndef fake_{index}(x: Tensor, y: Tensor) -> Tensor:\n'
         f"    n, m = x.shape\n    D, L = {{1: 2}}, [1, 2, 3]\n    {statement}\n    return x.new_empty(n)\n"

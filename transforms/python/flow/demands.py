@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, called_as, dotted
+from transforms.python.flow.plain_arguments import plain_arguments
 from transforms.python.flow.values import (
     BOOL,
     FLOAT,
@@ -26,16 +28,14 @@ from transforms.python.flow.values import (
     element,
 )
 
-_FIRST, _SECOND, _THIRD = (0,), (1,), (2,)
+_FIRST, _SECOND = (0,), (1,)
 _NUMBERS: Mapping[str, Collection[int]] = {
     **dict.fromkeys(("hex", "oct", "bin", "chr", "bytes", "bytearray", "complex"), _FIRST),
     **dict.fromkeys(("operator.index", "operator.truth", "operator.not_"), _FIRST),
     **dict.fromkeys(("enumerate", "itertools.repeat"), _SECOND),
     "itertools.islice": (1, 2, 3),
-    **dict.fromkeys(("torch.linspace", "torch.logspace"), _THIRD),
-    **dict.fromkeys(("torch.tril_indices", "torch.triu_indices"), (0, 1)),
 }
-"""The arguments that have to be plain numbers, by what is called."""
+"""The arguments that have to be plain numbers, by what of Python is called."""
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult)
 _SINGLE = frozenset({INT, BOOL, PARAMETER})
 _TENSORS = frozenset({TENSOR, TENSORS})
@@ -67,13 +67,20 @@ def demands(node: ast.Call | ast.BinOp | ast.Subscript, values: Interpreter) -> 
     elif isinstance(node, ast.BinOp):
         if isinstance(node.op, _ARITHMETIC):
             yield from _of_operands(node, values)
-    elif called(node) in _NAMES:
+    else:
+        yield from islice(_of_call(node, values), 1)  # one is enough to name the call
+
+
+def _of_call(node: ast.Call, values: Interpreter) -> Iterator[Demand]:
+    if called(node) in _NAMES:
         kind, wanted = _wanted(node, values)
         deep = kind != "number" or called(node) in TRACED
         for expression in wanted:
             if _holds(value := values.value(expression), deep):
                 yield Demand(kind, expression, value)
-                return  # one is enough to name the call
+    for _, given, several in plain_arguments(node, values):
+        if _holds(value := values.value(given), deep=several):
+            yield Demand("number", given, value)
 
 
 def _of_operands(node: ast.BinOp, values: Interpreter) -> Iterator[Demand]:

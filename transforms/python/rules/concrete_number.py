@@ -2,17 +2,18 @@
 
     pads = [0] * x.size(0)                  torch.linspace(0, 1, x.size(0))
     first = list(x.shape).index(1)          torch.tril_indices(x.size(0), 3)
-    last = x[:, y.size(0) - 1]
+    last = x[:, y.size(0) - 1]              F.avg_pool2d(x, x.shape[-2:])
 
 What it does: nothing; what the number is for decides what takes its place.
 
 Why: the length of a list is a number when it is made. Over fake tensors an unknown size raises there; torch.compile
-makes a known one a constant, and compiles anew for each. What Dynamo keeps symbolic, as `torch.tensor(x.size(0))`, is
-named in fakes and metas alone, and so is an index alone (`x[n]`).
+makes a known one a constant, and compiles anew for each. So it is where the schema of an operator has `int` for an
+argument, as for sizes of windows and of pools, `num_classes` of one_hot or `size` of Tensor.unfold. What Dynamo keeps
+symbolic, as `torch.tensor(x.size(0))`, is named in fakes and metas alone, and so is an index alone (`x[n]`).
 
 Fix safety: manual.
 
-References: torch/__init__.py (SymInt), torch/_dynamo/variables/lists.py,
+References: torch/__init__.py (SymInt), torch/_dynamo/variables/lists.py, aten/src/ATen/native/native_functions.yaml,
 torch/csrc/autograd/python_variable_indexing.cpp.
 """
 
@@ -23,6 +24,7 @@ import ast
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.nodes import called
+from transforms.python.flow.plain_arguments import plain_arguments
 from transforms.python.writing.place import Place, Rewrite, left_to_export
 
 NAME = "concrete-number"
@@ -32,11 +34,22 @@ PRECEDENCE = 236
 EXAMPLES = (
     Example("def f(x: Tensor):\n    return x.view([1] * x.ndim)\n", None, "a rank is no symbol"),
     Example("def f(x: Tensor):\n    return [0] * x.size(0)\n", None, "named, not edited"),
+    Example("def f(x: Tensor):\n    return F.max_pool1d(x, x.size(2))\n", None, "x.amax(2, True) asks for none"),
     Example("def f(x: Tensor):\n    return list(x.shape).index(1)\n", None, "each size is asked whether it is 1"),
     Example("def f(x: Tensor, y: Tensor):\n    return x[..., len(y)]\n", None, "x.select(-1, y.size(0)) asks for none"),
 )
 
 COMPARED = "each size is compared: decide with guard_or_false, or write one path for all sizes"
+
+
+def _taken(place: Place) -> str:
+    """Which argument of a schema of torch's the number is given for, and what it takes; "" for none."""
+    node = place.site.node
+    for argument in plain_arguments(node, place.values) if isinstance(node, ast.Call) else ():
+        if argument.given is place.site.expression:
+            taken = "plain numbers" if argument.several else "a plain number"
+            return f"{argument.name} of {called(node)} takes {taken}"
+    return ""
 
 
 def rewrite(place: Place) -> Rewrite | None:
@@ -53,5 +66,6 @@ def rewrite(place: Place) -> Rewrite | None:
     elif isinstance(node, ast.BinOp):
         reason = "the length of a list or text is a plain number: use tensor operations on the whole dimension"
     else:
-        reason = f"{called(node)} takes plain numbers: write it with tensor operations, or pass what is no size"
+        taken = _taken(place) or f"{called(node)} takes plain numbers"
+        reason = f"{taken}: write it with tensor operations, or pass what is no size"
     return Rewrite(Level.MANUAL, "a size becomes a plain number", reason=reason, refusal="concrete-number")

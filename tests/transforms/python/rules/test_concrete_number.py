@@ -48,6 +48,48 @@ def test_what_takes_a_size(look: Any, expression: str, refusal: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("expression", "argument"),
+    [
+        ("torch.linspace(0, 1, x.size(0))", "steps of linspace takes a plain number"),
+        ("torch.hann_window(window_length=x.size(0))", "window_length of hann_window takes a plain number"),
+        ("torch.fft.fftfreq(x.size(0))", "n of fftfreq takes a plain number"),
+        ("F.one_hot(x, x.size(0))", "num_classes of one_hot takes a plain number"),
+        ("torch.nn.functional.one_hot(x, num_classes=x.size(0))", "num_classes of one_hot takes a plain number"),
+        ("F.avg_pool2d(x, x.shape[-2:])", "kernel_size of avg_pool2d takes plain numbers"),
+        ("F.avg_pool2d(input=x, kernel_size=(1, x.size(3)))", "kernel_size of avg_pool2d takes plain numbers"),
+        ("F.max_pool1d(x, x.size(2))", "kernel_size of max_pool1d takes plain numbers"),
+        ("x.unfold(0, y.size(0), 1)", "size of unfold takes a plain number"),
+        ("x.unfold(0, n, 1)", ""),
+        ("z.unfold(0, y.size(0), 1)", ""),  # a method of who knows what
+        ("torch.linspace(0, x.size(0), 5)", ""),
+        ("F.avg_pool2d(x, n)", ""),
+        ("F.avg_pool2d(x, *x.shape)", ""),
+        ("F.avg_pool2d(x, kernel=x.shape)", ""),  # none of torch's
+        ("F.avg_pool2d(x)", ""),
+        ("x.narrow(0, 0, y.size(0))", ""),
+        ("x.select(0, y.size(0))", ""),  # a name of a dimension comes with a plain index, its number does not
+        ("x.topk(y.size(0))", ""),
+        ("torch.eye(x.size(0))", ""),
+        ("torch.zeros(x.size(0), dtype=x.dtype)", ""),
+        ("F.adaptive_avg_pool2d(x, x.shape[-2:])", ""),
+        ("F.interpolate(x, x.shape[-2:])", ""),
+        ("x.permute(x.shape)", ""),  # dimensions, whatever it is that numbers them
+        ("x.sum(dim=y.size(0))", ""),
+        ("torch.sparse_coo_tensor(y, x, x.shape)", ""),  # a trace stops there for any size
+    ],
+)
+def test_what_a_schema_says_is_a_plain_number(look: Any, expression: str, argument: str) -> None:
+    source = f"{HEAD.replace('n: int', 'n: int, z')}    return g({expression})\n"
+    for inlined in (False, True):
+        found = [(finding.rule, finding.reason.partition(":")[0]) for finding in look(source, inlined=inlined)]
+        assert found == [("concrete-number", argument)] * bool(argument)
+
+
+def test_a_variable_of_the_name_of_torch_is_not_torch(look: Any) -> None:
+    assert not look("def f(x: Tensor, F):\n    return F.one_hot(x, x.size(0))\n")
+
+
+@pytest.mark.parametrize(
     "expression", ["torch.tensor(x.size(0))", "list(map(int, x.shape))", "enumerate(l, x.size(0))", "x[y.size(0)]"]
 )
 def test_what_dynamo_keeps_symbolic_is_named_where_it_does_not_trace(look: Any, expression: str) -> None:
