@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from transforms.python.flow.nodes import dotted
+from transforms.python.flow.nodes import dotted, is_sequence
 from transforms.python.flow.values import (
     A_BOOL,
     A_NUMBER,
@@ -96,6 +96,12 @@ def _holds_nothing(node: ast.expr) -> bool:
     ):
         return all(map(_holds_nothing, node.args))
     return isinstance(node, (ast.Tuple, ast.List)) and not node.elts
+
+
+def repeats(node: ast.BinOp, left: Value, right: Value) -> bool:
+    """Whether a product is a list or a text that is repeated, which is no number however often that is."""
+    written = is_sequence(node.left) or is_sequence(node.right)
+    return isinstance(node.op, ast.Mult) and (written or not {left.held, right.held}.isdisjoint(("list", "tuple")))
 
 
 def power(number: Value, exponent: ast.expr) -> Value:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import called, called_as, dotted
+from transforms.python.flow.nodes import called, called_as, dotted, is_sequence
 from transforms.python.flow.plain_arguments import plain_arguments
 from transforms.python.flow.values import (
     BOOL,
@@ -85,7 +85,7 @@ def _of_call(node: ast.Call, values: Interpreter) -> Iterator[Demand]:
 
 def _of_operands(node: ast.BinOp, values: Interpreter) -> Iterator[Demand]:
     for operand, other in ((node.left, node.right), (node.right, node.left)):
-        if _is_sequence(operand):
+        if is_sequence(operand):
             if isinstance(node.op, ast.Mult) and _holds(values.value(other), deep=False):
                 yield Demand("number", other, values.value(other))
         elif isinstance(operand, ast.Compare) and len(operand.ops) == 1:
@@ -155,8 +155,3 @@ def _holds(value: Value, deep: bool) -> bool:
     if value.kind == SEQUENCE:
         return _holds(element(value), deep)
     return value.kind == SHAPE or (value.kind == TUPLE and any(_holds(item, deep) for item in value.items))
-
-
-def _is_sequence(node: ast.expr) -> bool:
-    """Whether an expression is a list, a tuple or a text as written."""
-    return isinstance(node, (ast.List, ast.Tuple)) or (isinstance(node, ast.Constant) and isinstance(node.value, str))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from transforms.python.flow.annotations import names_other_class
-from transforms.python.flow.arithmetic import combined, compared, computed, power
+from transforms.python.flow.arithmetic import combined, compared, computed, power, repeats
 from transforms.python.flow.asking import coerces
 from transforms.python.flow.nodes import (
     bound_otherwise,
@@ -316,8 +316,8 @@ class Interpreter:
             return combined([left, right], BOOL)
         real = isinstance(node.op, ast.Div) or left.real or right.real
         if PARAMETER in (left.kind, right.kind) and not (left.certain or right.certain):
-            return combined([left, right], PARAMETER)
-        number = combined([left, right], FLOAT if real else INT)
+            return NOTHING if repeats(node, left, right) else combined([left, right], PARAMETER)
+        number = combined([left, right], FLOAT if real else INT) if not repeats(node, left, right) else NOTHING
         return power(number, node.right) if isinstance(node.op, ast.Pow) else number
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Value:

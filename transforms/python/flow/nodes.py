@@ -201,6 +201,11 @@ def is_truth(node: ast.expr) -> bool:
     return negation or constant or tests or isinstance(node, ast.Compare)
 
 
+def is_sequence(node: ast.expr) -> bool:
+    """Whether an expression is a list, a tuple or a text as written."""
+    return isinstance(node, (ast.List, ast.Tuple)) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
 def called(node: ast.AST) -> str:
     """The last name of a callee: `_check` of `torch._check(…)`."""
     function = getattr(node, "func", None)

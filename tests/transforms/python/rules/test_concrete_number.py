@@ -144,3 +144,16 @@ def test_an_index_that_is_written_to_is_a_plain_number_too(look: Any) -> None:
 def test_a_turn_of_a_loop_is_a_number(look: Any) -> None:
     source = f"{HEAD}    for t in range(y.size(0)):\n        x[:, t] = 0\n    return x\n"
     assert [finding.rule for finding in look(source, inlined=True)] == ["loop-bound"]
+
+
+@pytest.mark.parametrize(
+    "made", ["['a'] * x.size(0)", "x.size(0) * (None, 1)", "'a' * x.size(0)", "['b', 'a'] * x.numel()"]
+)
+def test_what_is_repeated_is_no_size(look: Any, made: str) -> None:
+    source = f"{HEAD}    names = {made}\n    if names == l:\n        x = x + 1\n    return x\n"
+    assert {finding.rule for finding in look(source)} <= {"concrete-number"}
+
+
+def test_sizes_that_are_repeated_are_sizes(look: Any) -> None:
+    source = f"{HEAD}    sizes = [x.size(0)] * 2\n    if sizes == l:\n        x = x + 1\n    return x\n"
+    assert [finding.rule for finding in look(source)] == ["shape-branch"]
