@@ -136,8 +136,8 @@ class PythonProver:
             for definition in self._tree.definitions():
                 for name in definition.function.calls:
                     callee = self._tree.resolve(definition, name)
-                    if callee is not None:
-                        callers[callee.place].append(definition)
+                    for meant in (*filter(None, (callee,)), *self._tree.overriding(definition, name)):
+                        callers[meant.place].append(definition)
             self._callers = callers
         return self._tree
 

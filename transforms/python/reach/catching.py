@@ -38,7 +38,8 @@ def caught_by_callers(tree: SourceTree, functions: Collection[Definition]) -> di
         for name in caller.function.calls if everywhere else here:
             taken = everywhere.union(here.get(name, ()))
             callee = tree.resolve(caller, name)
-            for definition in (callee, *tree.namesakes(callee)) if callee is not None else ():
+            meant = (callee, *tree.namesakes(callee)) if callee is not None else ()
+            for definition in (*meant, *tree.overriding(caller, name)):
                 earlier = caught.get(definition, _NONE)
                 if definition in functions and not taken <= earlier:
                     caught[definition] = earlier | taken

@@ -8,9 +8,9 @@ from transforms.python.reach.tree import Definition, SourceTree
 
 
 def is_forward(tree: SourceTree, definition: Definition) -> bool:
-    """Whether a function is the forward of a module."""
+    """Whether a function is the forward of a module, or its own `__call__`, which runs before it."""
     function = definition.function
-    return function.own_name == "forward" and function.method and tree.of_module(definition)
+    return function.own_name in ("forward", "__call__") and function.method and tree.of_module(definition)
 
 
 def exported(entries: Iterable[Definition], called: Mapping[Definition, Iterable[Definition]]) -> set[Definition]:

@@ -33,6 +33,7 @@ class Lineages:
             self._bases |= {ClassPlace(path, name): bases for name, bases in named.items()}
         self._found: dict[tuple[str, str], ClassPlace | None] = {}
         self._lineages: dict[ClassPlace, list[ClassPlace]] = {}
+        self._below: dict[ClassPlace, list[ClassPlace]] = {}
 
     def __contains__(self, kind: ClassPlace) -> bool:
         return kind in self._bases
@@ -90,6 +91,15 @@ class Lineages:
         lineage = self.lineage(kind, above)
         methods = (self._tree.definition(current.path, f"{current.name}.{name}") for current in lineage)
         return next(filter(None, methods), None)
+
+    def overriding(self, kind: ClassPlace, name: str) -> list[Definition]:
+        """The definitions of a method in classes below one, of whose objects it may be called."""
+        if not self._below:
+            for below in self._bases:
+                for above in self.lineage(below)[1:]:
+                    self._below.setdefault(above, []).append(below)
+        methods = (self._tree.definition(below.path, f"{below.name}.{name}") for below in self._below.get(kind, ()))
+        return list(filter(None, methods))
 
 
 def _plain(base: str) -> str:

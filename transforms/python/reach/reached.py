@@ -135,7 +135,7 @@ def entry(tree: SourceTree, definition: Definition, roles: Sequence[Role]) -> tu
     if of_composites and "." not in function.name:
         return "a composite that torch.compile traces", True, True, Root.OPERATOR
     if is_forward(tree, definition):
-        return "the forward of a module", True, True, Root.MODULE
+        return f"the {function.own_name} of a module", True, True, Root.MODULE
     return None
 
 
@@ -185,6 +185,11 @@ def reach(
         while queue := next(filter(None, queues.values()), None):  # the way from an operator says most
             reached = queue.pop()
             for name in reached.definition.function.calls:
+                for method in tree.overriding(reached.definition, name):
+                    left = reached.inlined and _left_to_eager(tree, method)
+                    if not left and not _folder(tree.import_path(method.path)).apart:
+                        why = f"called by {reached.definition.function.name}"
+                        add(method, why, reached.inlined, reached.eager, reached.root, reached)
                 callee = tree.resolve(reached.definition, name)
                 if callee is None or _folder(tree.import_path(callee.path)).apart:
                     continue
@@ -386,10 +391,10 @@ def scripted(tree: SourceTree, functions: Mapping[Definition, Reached]) -> set[D
     while queue:
         definition = queue.pop()
         for name in definition.function.calls:
-            callee = tree.resolve(definition, name)
-            if callee is None or callee not in functions or callee in result:
-                continue
-            if not any(EXCUSED.search(decorator) for decorator in callee.function.decorators):
-                result.add(callee)
-                queue.append(callee)
+            for callee in (tree.resolve(definition, name), *tree.overriding(definition, name)):
+                if callee is None or callee not in functions or callee in result:
+                    continue
+                if not any(EXCUSED.search(decorator) for decorator in callee.function.decorators):
+                    result.add(callee)
+                    queue.append(callee)
     return result

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 
 from transforms.python.reach.applied import Applied
-from transforms.python.reach.lineage import Lineages
+from transforms.python.reach.lineage import ClassPlace, Lineages
 from transforms.python.reach.modules import Modules
 from transforms.python.reach.packages import Place, import_path, place_of
 from transforms.python.reading.facts import FileFacts, Function
@@ -105,6 +105,13 @@ class SourceTree:
                 return
             yield namesake
 
+    def overriding(self, caller: Definition, callee: str) -> list[Definition]:
+        """What `self.callee` may mean inside a method of a class where the object is of one below it."""
+        head, _, name = callee.partition(".")
+        if head not in ("self", "cls") or not name or "." in name or not caller.function.method:
+            return []
+        return self.lineages.overriding(ClassPlace(caller.path, caller.function.name.rpartition(".")[0]), name)
+
     def inside(self, definition: Definition) -> list[Definition]:
         """The functions that are defined in a function, and in those."""
         outer, path = f"{definition.function.name}.", definition.path
@@ -144,7 +151,7 @@ class SourceTree:
                     return nested
                 scope = scope.rpartition(".")[0]
         elif head in ("self", "cls") and "." not in rest and caller.function.method:
-            return self.definition(caller.path, f"{caller.function.name.rpartition('.')[0]}.{rest}")
+            return self.lineages.method(ClassPlace(caller.path, caller.function.name.rpartition(".")[0]), rest)
         return self.globally(caller.path, callee)
 
     def globally(self, path: str, callee: str) -> Definition | None:

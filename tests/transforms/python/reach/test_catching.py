@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,16 @@ def test_what_a_caller_may_catch_is_asked_while_tracing(tmp_path: Path, body: st
 @pytest.mark.parametrize("body", LEFT)
 def test_what_no_caller_catches_is_a_check(tmp_path: Path, body: str) -> None:
     assert edited(tmp_path, body)
+
+
+@pytest.mark.parametrize(("kind", "left"), [("ValueError", True), ("KeyError", False)])
+def test_the_caller_of_a_method_may_be_in_a_class_above(tmp_path: Path, kind: str, left: bool) -> None:
+    calling = CALLED.format(kind, "return x").replace("same(", "self.same(")
+    body = textwrap.indent(f"@torch.compile\ndef f(self, x: Tensor, y: Tensor):\n{calling}", "    ")
+    method = textwrap.indent(HELPER.replace("(x", "(self, x"), "    ")
+    source = f"import torch\nfrom torch import Tensor\n\n\nclass Base:\n{body}\n\nclass Own(Base):\n{method}"
+    found = PythonTransform().analyse(MemoryProject(tmp_path, {"own/a.py": source}, tmp_path / "none.yaml"))
+    assert [bool(finding.edits) for finding in found if finding.rule == "raise-check"] == [not left]
 
 
 @pytest.mark.parametrize("body", [*TAKEN, *LEFT])

@@ -68,6 +68,41 @@ def test_a_module_forward_and_the_helpers_it_calls() -> None:
     assert [step.text.partition(":")[0] for step in helper.path()] == ["M.forward", "M.inner", "helper"]
 
 
+def test_what_a_class_inherits_and_what_is_written_anew_below_it_may_be_called() -> None:
+    _, found = reached(
+        base="class Base(nn.Module):\n"
+        "    def forward(self, x: Tensor):\n        return self.mix(x)\n"
+        "    def mix(self, x):\n        raise NotImplementedError\n"
+        "    def scale(self, x, n):\n        return n\n"
+        "class Other(nn.Module):\n    def mix(self, x):\n        return x\n",
+        model="from base import Base\n"
+        "class Middle(Base):\n    pass\n"
+        "class Mine(Middle):\n"
+        "    def mix(self, x: Tensor):\n        return self.scale(x, x.shape[0])\n",
+    )
+    names = {"base.py:Base.forward", "base.py:Base.mix", "base.py:Base.scale", "model.py:Mine.mix"}
+    assert set(found) == names
+    assert found["base.py:Base.scale"].parameters["n"].kind == "int"
+    steps = [step.text for step in found["base.py:Base.scale"].path()]
+    assert [step.partition(":")[0] for step in steps] == ["Base.forward", "Mine.mix", "Base.scale"]
+    assert steps[1] == "Mine.mix: called by Base.forward"
+
+
+def test_what_is_written_anew_may_be_left_to_eager() -> None:
+    source = (
+        "class Base(nn.Module):\n    def forward(self, x: Tensor):\n        return self.mix(x)\n"
+        "class Mine(Base):\n    @torch.compiler.disable\n    def mix(self, x: Tensor):\n        return x\n"
+    )
+    assert set(reached(a=source)[1]) == {"a.py:Base.forward"}
+
+
+def test_a_module_may_be_called_before_its_forward() -> None:
+    call = "    def __call__(self, x: Tensor):\n        return x\n"
+    source = f"class M(nn.Module):\n{call}class N:\n{call}"
+    (found,) = reached(a=source)[1].values()
+    assert found.path()[0].text == "M.__call__: the __call__ of a module"
+
+
 @pytest.mark.parametrize(
     "left",
     [
