@@ -37,6 +37,7 @@ NAMED: Sequence[str] = (
     *("r = math.sqrt(n)", "r = math.log2(n)", "r = math.gcd(n, 4)", "r = math.pow(n, 2)", "r = math.isclose(n, 4)"),
     *("r = math.fmod(n, 2)", "r = math.copysign(1, n)", "r = math.isfinite(n)", "r = math.hypot(n, m)"),
     *("r = torch.tensor(n)", "r = torch.tensor([n, m])", "r = torch.tensor(x.shape)", "r = torch.linspace(0, 1, n)"),
+    *("for row, other in zip(x, y): pass", "r = list(x)", "r = list(map(len, x))", "r = sum(x)", "r = next(iter(x))"),
     *("r = torch.hann_window(n)", "r = torch.fft.fftfreq(n)", "r = torch.vander(y[0], m)", "r = x.unfold(0, n, 1)"),
     *("r = F.one_hot(y.long(), n)", "r = F.max_pool1d(x, kernel_size=m)", "r = F.avg_pool2d(x[None], x.shape)"),
     *("r = torch.tril_indices(n, m)", "for row in x: pass", "r = [row for row in x]", "for i in range(n): pass"),

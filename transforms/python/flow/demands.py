@@ -14,6 +14,7 @@ from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, called_as, dotted, is_sequence
 from transforms.python.flow.plain_arguments import plain_arguments
 from transforms.python.flow.values import (
+    A_SIZE,
     BOOL,
     FLOAT,
     INT,
@@ -43,6 +44,8 @@ _OF_INT = frozenset({"bit_length", "bit_count", "to_bytes", "as_integer_ratio", 
 LOOKUPS = {"get": 1, "setdefault": 1, "pop": 2}
 """Methods of a dict that hash their first argument, with how many there are at least."""
 _HASHES = frozenset({"hash", "dict.fromkeys", "Counter", "collections.Counter"})
+_GOING = frozenset({"zip", "enumerate", "reversed", "map", "filter", "list", "tuple", "iter", "sum"})
+"""Builtins that go through what they are given."""
 _NAMES = frozenset(
     {"tensor", "map", "sorted", "sum", "index", "count", *_OF_INT, *LOOKUPS}
     | {full.rpartition(".")[2] for full in (*_NUMBERS, *_HASHES)}
@@ -53,7 +56,10 @@ TRACED = frozenset({"tensor", "map", "enumerate"})
 
 
 class Demand(NamedTuple):
-    """What is wanted, "number", "counting", "hashed" or "compared", and the size or the truth that it is wanted of."""
+    """What is wanted, and the size or the truth that it is wanted of: "number", "counting", "hashed", "compared".
+
+    With "turns", the Tensor that is gone through as often as a size says.
+    """
 
     kind: str
     expression: ast.expr
@@ -78,6 +84,10 @@ def _of_call(node: ast.Call, values: Interpreter) -> Iterator[Demand]:
         for expression in wanted:
             if _holds(value := values.value(expression), deep):
                 yield Demand(kind, expression, value)
+    if isinstance(node.func, ast.Name) and (name := called_as(node, values.variables)) in _GOING:
+        tensors = [each for each in node.args if values.surely_tensor(each)]
+        if name != "zip" or len(tensors) == len(node.args):  # beside what is no Tensor there are as many as of that
+            yield from (Demand("turns", each, A_SIZE) for each in tensors)
     for _, given, several in plain_arguments(node, values):
         if _holds(value := values.value(given), deep=several):
             yield Demand("number", given, value)

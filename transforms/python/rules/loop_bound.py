@@ -2,6 +2,7 @@
 
     for i in range(x.size(0)): …
     for row in x: …
+    for row, other in zip(x, y): …
     first = x[range(n)]
     kept = [s for s in x.shape if s != 1]
     parts = torch.tensor_split(x, x.size(0))
@@ -21,7 +22,7 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import holds
+from transforms.python.flow.nodes import called, holds
 from transforms.python.writing.place import Place, Rewrite
 
 NAME = "loop-bound"
@@ -50,7 +51,8 @@ def rewrite(place: Place) -> Rewrite | None:
         message, reason = ("a loop runs over a size", LENGTH) if looped else ("a range is as long as a size", RANGE)
         return Rewrite(Level.MANUAL, message, reason=reason, refusal="loop-bound")
     if place.site.kind == "turns":
-        return Rewrite(Level.MANUAL, "a loop runs over a Tensor", reason=LENGTH, refusal="loop-bound")
+        goes = f"{called(node)} goes through a Tensor" if isinstance(node, ast.Call) else "a loop runs over a Tensor"
+        return Rewrite(Level.MANUAL, goes, reason=LENGTH, refusal="loop-bound")
     if place.site.kind == "while":
         return Rewrite(Level.MANUAL, "a loop runs until a size says so", reason=LENGTH, refusal="loop-bound")
     if place.site.kind == "pieces":

@@ -103,7 +103,26 @@ def test_the_call_stops_there(rewrite: Any) -> None:
     assert rewrite(source) == source
 
 
-@pytest.mark.parametrize(("over", "named"), [("x", True), ("x.unbind(0)", False), ("y.shape", False), ("l", False)])
+@pytest.mark.parametrize(
+    ("over", "named"),
+    [
+        ("x", True),
+        ("zip(x, y)", True),
+        ("zip(x, l)", False),  # as many as the list has, which a graph knows
+        ("zip(self.layers, x, y)", False),
+        ("enumerate(x)", True),
+        ("reversed(x)", True),
+        ("map(g, x)", True),
+        ("list(x)", True),
+        ("zip(l, l)", False),
+        ("zip(x.shape, l)", False),
+        ("enumerate(l)", False),
+        ("o.zip(x)", False),
+        ("x.unbind(0)", False),
+        ("y.shape", False),
+        ("l", False),
+    ],
+)
 def test_a_loop_over_a_tensor_turns_as_often_as_a_size_says(look: Any, over: str, named: bool) -> None:
     for loop in (f"    for t in {over}:\n        g(t)\n", f"    return [t for t in {over}]\n"):
         assert [finding.refusal for finding in look(HEAD + loop)] == ["loop-bound"] * named
