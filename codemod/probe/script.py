@@ -15,6 +15,7 @@ from codemod.borders.documents import load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.probe.answers import Answer, Report, merged
 from codemod.probe.collect import Collector
+from codemod.probe.spelling import SYMBOL
 from codemod.probe.texts import read_text
 from codemod.probe.trace import process_of, read_trace, trace_files
 from codemod.runner import asking, assumptions, recording
@@ -96,22 +97,38 @@ class Ended:
 def with_raised(answers: Sequence[Answer], texts: Iterable[str]) -> list[Answer]:
     """`answers`, of traces, with what they do not say of the errors whose texts ended processes, such as the line."""
     together = list(answers)
-    said = {_error_key(answer) for answer in answers if answer.kind in _FAILURES}
+    failures = [answer for answer in answers if answer.kind in _FAILURES]
     for raised in (answer for text in texts for answer in read_text(text).answers):
-        nowhere = (raised.text, "", 0)
-        same = [n for n, answer in enumerate(together) if answer.kind == raised.kind and _error_key(answer) == nowhere]
-        if raised.kind in _FAILURES and len(same) == 1:
-            traced_answer = together[same[0]]
-            together[same[0]] = replace(raised, function=traced_answer.function, count=traced_answer.count)
-        elif _error_key(raised) not in said:
+        nowhere = [answer for answer in failures if _frame(answer) is None and answer.kind == raised.kind
+                   and _says(answer.text, raised.text)]  # fmt: skip
+        if raised.kind in _FAILURES and len(nowhere) == 1:
+            (traced_answer,) = nowhere
+            told = replace(raised, text=traced_answer.text, function=traced_answer.function,
+                           count=traced_answer.count)  # fmt: skip
+            together[together.index(traced_answer)] = told
+        elif not any(_says(answer.text, raised.text) and _frame(answer) == _frame(raised) for answer in failures):
             together.append(raised)
     return together
 
 
-def _error_key(answer: Answer) -> tuple[str, str, int]:
-    """What makes an error the same in a trace, and in the text with which it ended a process."""
+def _frame(answer: Answer) -> tuple[str, int] | None:
+    """The line that an error is about, as a trace and the text with which it ended a process both have it."""
     frame = answer.place or answer.user
-    return (answer.text, os.path.basename(frame.path), frame.line) if frame is not None else (answer.text, "", 0)
+    return (os.path.basename(frame.path), frame.line) if frame is not None else None
+
+
+def _says(told: str, raised: str) -> bool:
+    """Whether `told`, of a trace, is what an error's text says, perhaps with arguments in place of its symbols."""
+    first, *pieces = SYMBOL.split(raised)
+    if not pieces or told == raised:
+        return told == raised
+    place = len(first)
+    for piece in pieces[:-1]:
+        found = told.find(piece, place + 1)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    return told.startswith(first) and told.endswith(pieces[-1]) and len(told) > place + len(pieces[-1])
 
 
 @contextmanager

@@ -57,3 +57,26 @@ def test_the_error_of_a_trace_without_a_line_has_that_of_the_text_which_ended_th
     assert answer.place == Frame("/m.py", 12, "f", "y = g(x)")
     elsewhere = Answer("error", "another", "", None, None, "f (m.py:2)")
     assert len(with_raised([elsewhere], [marked])) == 2
+
+
+@pytest.mark.parametrize(
+    ("traced", "line", "number"),
+    [
+        ("x.size(0) >= y.size(1) + 64", 7, 1),
+        ("u0 >= u1 + 64", 7, 1),
+        ("x.size(0) >= y.size(1) + 64", 8, 2),
+        ("x.size(0) >= y.size(1) + 6", 7, 2),
+        ("x.size(0) + 64", 7, 2),
+        ("64 >= x.size(0)", 7, 2),
+    ],
+)
+def test_an_error_that_a_trace_tells_with_arguments_is_told_once(traced: str, line: int, number: int) -> None:
+    what = "Could not guard on data-dependent expression "
+    place = Frame("/m.py", line, "f", "if n >= 64:")
+    told = Answer("error", f"{what}{traced}", "yours", place, None, "f (m.py:2)")
+    text = (
+        f"torch._dynamo.exc.UserError: {what}u0 >= u1 + 64 (unhinted: u0 >= u1 + 64).  (Size-like symbols: u0)\n\n"
+        'from user code:\n   File "/m.py", line 7, in f\n    if n >= 64:\n'
+    )
+    answers = with_raised([told], [text])
+    assert (answers[0], len(answers)) == (told, number)
