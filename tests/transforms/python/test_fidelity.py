@@ -211,6 +211,19 @@ def test_no_check_is_said_to_serve_where_its_message_would_hold_values(look: Any
     assert ["call torch._check" in reason for reason in reasons] == [not holds]
 
 
+@pytest.mark.parametrize(
+    ("job", "instead"),
+    [
+        ({}, "write the message without them"),
+        ({"eager": True}, "call one without them where torch.compiler.is_compiling(), and leave the branch to eager"),
+    ],
+)
+def test_what_to_do_about_a_message_is_what_helps(look: Any, job: dict[str, bool], instead: str) -> None:
+    source = "def f(x: Tensor):\n    if x.size(0) != 3:\n        raise ValueError(f'{x.shape}')\n    return x\n"
+    (finding,) = look(source, inlined=True, home=None, **job)
+    assert finding.reason == f"Dynamo takes no check whose message holds values: {instead}"
+
+
 def test_sizes_inside_messages_are_left(look: Any) -> None:
     assert look("def f(x: Tensor, m: int):\n    raise ValueError(f'{min(x.size(0), 3)}')\n") == []
 

@@ -25,6 +25,9 @@ _BY_EXCEPTION = {
     "TypeError": "_check_type",
     "NotImplementedError": "_check_not_implemented",
 }
+_HOLDS_VALUES = "Dynamo takes no check whose message holds values"
+_WITHOUT = "write the message without them"
+_APART = "call one without them where torch.compiler.is_compiling(), and leave the branch to eager"
 
 
 def exception_check(raised: ast.Raise) -> tuple[str, ast.expr | None]:
@@ -82,7 +85,9 @@ def refuse_message(place: Place, branch: ast.If, because: Undecided) -> None:
     exception = raised.exc if isinstance(raised, ast.Raise) else None
     messages = [folded] if folded is not None else exception.args if isinstance(exception, ast.Call) else []
     if place.inlined and any(map(closes_over, messages)):
-        raise Undecided("Dynamo takes no check whose message holds values: write the message without them") from None
+        # Eager, which runs the branch too, has no check that costs it nothing, whatever that says.
+        also = place.shared and not (place.names.scripted or place.names.sympy)
+        raise Undecided(f"{_HOLDS_VALUES}: {_APART if also else _WITHOUT}") from None
 
 
 def check_statement(
@@ -181,7 +186,7 @@ def checked_unless(place: Place, unless: Sequence[cst.BaseExpression], check: as
     if isinstance(check, ast.Expr) and isinstance(check.value, ast.Call):
         place.names.check_torchs(dotted(check.value.func))
     if place.inlined and (isinstance(check, ast.Assert) or any(map(closes_over, _messages(check)))):
-        raise Undecided("Dynamo takes no check whose message holds values: write the message without them")
+        raise Undecided(f"{_HOLDS_VALUES}: {_WITHOUT}")
     operands = [*unless, place.tree(condition)]
     if not all(place.conditions.surely_bool(operand) or "sym_not(" in code(operand) for operand in operands):
         raise Undecided("what is checked may be no bool")
