@@ -99,22 +99,28 @@ def with_raised(answers: Sequence[Answer], texts: Iterable[str]) -> list[Answer]
     together = list(answers)
     failures = [answer for answer in answers if answer.kind in _FAILURES]
     for raised in (answer for text in texts for answer in read_text(text).answers):
-        nowhere = [answer for answer in failures if _frame(answer) is None and answer.kind == raised.kind
+        nowhere = [answer for answer in failures if not _frames(answer) and answer.kind == raised.kind
                    and _says(answer.text, raised.text)]  # fmt: skip
         if raised.kind in _FAILURES and len(nowhere) == 1:
             (traced_answer,) = nowhere
             told = replace(raised, text=traced_answer.text, function=traced_answer.function,
                            count=traced_answer.count)  # fmt: skip
             together[together.index(traced_answer)] = told
-        elif not any(_says(answer.text, raised.text) and _frame(answer) == _frame(raised) for answer in failures):
+        elif not any(_says(answer.text, raised.text) and _same_lines(answer, raised) for answer in failures):
             together.append(raised)
     return together
 
 
-def _frame(answer: Answer) -> tuple[str, int] | None:
-    """The line that an error is about, as a trace and the text with which it ended a process both have it."""
-    frame = answer.place or answer.user
-    return (os.path.basename(frame.path), frame.line) if frame is not None else None
+def _frames(answer: Answer) -> set[tuple[str, int]]:
+    """The lines that an error is about, as a trace and the text with which it ended a process both have them.
+
+    Where torch asked in a line of its own, that need not be the same in both, but the program's is.
+    """
+    return {(os.path.basename(frame.path), frame.line) for frame in (answer.place, answer.user) if frame is not None}
+
+
+def _same_lines(told: Answer, raised: Answer) -> bool:
+    return _frames(told) == _frames(raised) or not _frames(told).isdisjoint(_frames(raised))
 
 
 def _says(told: str, raised: str) -> bool:

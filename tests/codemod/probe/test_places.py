@@ -174,3 +174,18 @@ def test_the_programs_line_is_named_where_torch_export_runs_it() -> None:
     line = torch_frame("_refs/__init__.py", "reshape")
     assert asking((MAIN, graph, USER, line, *PYTHON_ANSWERS), (), TORCH) == (line, USER, "torch")
     assert asking((MAIN, USER, graph, line, *PYTHON_ANSWERS), (), TORCH) == (line, None, "torch")
+
+
+EXPORT = (MAIN, torch_frame("export/_trace.py"), torch_frame("fx/experimental/proxy_tensor.py"))
+
+
+def test_a_program_that_export_runs_is_on_its_stack() -> None:
+    passing = torch_frame("_export/non_strict_utils.py", "__torch_function__")
+    asked = (*EXPORT, torch_frame("nn/modules/module.py"), USER, passing, *C_ANSWERS)
+    assert asking(asked, (), TORCH, native=True) == (USER, None, "C++ that your code calls")
+    own = torch_frame("functional.py", "stft")
+    asked = (*EXPORT, torch_frame("nn/modules/module.py"), USER, own, passing, *C_ANSWERS)
+    assert asking(asked, (), TORCH, native=True) == (own, USER, "C++ of torch")
+    assert asking((*EXPORT, own, *PYTHON_ANSWERS), (), TORCH) == (own, MAIN, "torch")
+    traced = (MAIN, *DYNAMO, own, *PYTHON_ANSWERS)
+    assert asking(traced, (), TORCH) == (own, None, "torch")

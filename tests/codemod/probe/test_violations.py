@@ -80,3 +80,15 @@ def test_an_error_that_a_trace_tells_with_arguments_is_told_once(traced: str, li
     )
     answers = with_raised([told], [text])
     assert (answers[0], len(answers)) == (told, number)
+
+
+@pytest.mark.parametrize(("led", "number"), [(12, 1), (13, 2)])
+def test_torchs_own_line_need_not_be_the_same(led: int, number: int) -> None:
+    what = "Could not guard on data-dependent expression "
+    own, user = Frame("/venv/torch/nn/functional.py", 70, "norm"), Frame("/m.py", led, "f", "y = norm(x)")
+    told = Answer("error", f"{what}x.size(0) > 1", "torch", own, user, "f (m.py:2)")
+    text = (
+        f"UserError: {what}u0 > 1 (unhinted: u0 > 1)\n\nfrom user code:\n"
+        '  File "/m.py", line 12, in f\n    y = norm(x)\n'
+    )
+    assert len(with_raised([told], [text])) == number
