@@ -12,8 +12,8 @@
 Eager keeps its exception and a message that holds sizes, which Dynamo takes in no check (the handler of torch._check in
 torch/_dynamo/variables/torch.py), nor in an assertion. What is checked is what has to hold for the branch not to raise,
 and nothing more: `a >= b` is that for `a < b` where both are whole numbers, of which none is NaN. What is asked before
-the sizes, as in `mask is not None and mask.shape[0] != n`, is asked before the check. A condition that binds a name is
-left.
+the sizes, as in `mask is not None and mask.shape[0] != n`, is asked before the check, and so is what an `elif` stands
+behind. A condition that binds a name is left.
 """
 
 from __future__ import annotations
@@ -209,7 +209,8 @@ def _checked(path: str, source: bytes, tree: ast.Module, branch: ast.If) -> Edit
     start = begin + branch.col_offset
     indent = source[begin:start]
     checks = _false(branch.test, whole_names(tree, branch))
-    if checks is None or indent.strip() or source[start : start + 2] != b"if":  # an `elif`
+    keyword = next((word for word in (b"if", b"elif") if source.startswith(word, start)), b"")
+    if checks is None or indent.strip() or not keyword:
         return None
     if (written := _written(checks, tree, branch.test)) is None:
         return None
@@ -219,7 +220,7 @@ def _checked(path: str, source: bytes, tree: ast.Module, branch: ast.If) -> Edit
         deeper = indent + b"    "
     newline = b"\r\n" if lines[branch.lineno - 1].endswith(b"\r\n") else b"\n"
     new = _compiled(written, indent, deeper[len(indent) :], newline) + b"elif"
-    return Edit(path, start, start + 2, b"if", new)
+    return Edit(path, start, start + len(keyword), keyword, keyword + new.removeprefix(b"if"))
 
 
 def _false(test: ast.expr, whole: Collection[str]) -> list[ast.stmt] | None:

@@ -33,8 +33,11 @@ def test_what_is_no_plain_check_is_left(body: str) -> None:
     assert all(checked(body, line) is None for line in range(3, 6))
 
 
-def test_an_elif_is_left() -> None:
-    assert checked("    if a:\n        pass\n    elif a != b:\n        raise ValueError\n", 5) is None
+def test_an_elif_is_checked_behind_what_is_asked_before() -> None:
+    before, raising = "    if a is None:\n        a = b\n", "        raise ValueError(f'{a}')\n"
+    head = "    elif torch.compiler.is_compiling():\n        torch._check(a == b)\n"
+    assert checked(f"{before}    elif a != b:\n{raising}", 5) == f"{before}{head}    elif a != b:\n{raising}"
+    assert checked(f"{before}    elif a != b:\n{raising}    else:\n        a = 1\n", 5) is None
 
 
 @pytest.mark.parametrize(
