@@ -16,7 +16,7 @@ from codemod.errors import SymfixError
 from codemod.probe.answers import Report
 from codemod.probe.collect import first_sentence
 from codemod.probe.fakes import lacking
-from codemod.probe.script import ERRORS, PRINTED, Program, traced
+from codemod.probe.script import ERRORS, PRINTED, Program, tells, traced
 from codemod.probe.texts import read_text
 from codemod.probe.violations import suggested_fixes, violation
 from codemod.runner.causes import TELLING
@@ -81,7 +81,10 @@ class Trial:
     @property
     def errors(self) -> int:
         """How many times torch could not compile something."""
-        return sum(answer.count for answer in self.report.answers if answer.kind == "error")
+        failed = [answer for answer in self.report.answers if answer.kind == "error"]
+        traced = [answer for answer in failed if answer.function]  # the error that ended the program is told once more
+        told = (not answer.function and any(tells(each, answer) for each in traced) for answer in failed)
+        return sum(answer.count for answer, again in zip(failed, told, strict=True) if not again)
 
     @property
     def breaks(self) -> int:

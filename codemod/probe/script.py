@@ -106,7 +106,7 @@ def with_raised(answers: Sequence[Answer], texts: Iterable[str]) -> list[Answer]
             told = replace(raised, text=traced_answer.text, function=traced_answer.function,
                            count=traced_answer.count)  # fmt: skip
             together[together.index(traced_answer)] = told
-        elif not any(_says(answer.text, raised.text) and _same_lines(answer, raised) for answer in failures):
+        elif not any(tells(answer, raised) for answer in failures):
             together.append(raised)
     return together
 
@@ -119,8 +119,10 @@ def _frames(answer: Answer) -> set[tuple[str, int]]:
     return {(os.path.basename(frame.path), frame.line) for frame in (answer.place, answer.user) if frame is not None}
 
 
-def _same_lines(told: Answer, raised: Answer) -> bool:
-    return _frames(told) == _frames(raised) or not _frames(told).isdisjoint(_frames(raised))
+def tells(told: Answer, raised: Answer) -> bool:
+    """Whether an answer of a trace is about the error of a text that ended a process."""
+    same = _frames(told) == _frames(raised) or not _frames(told).isdisjoint(_frames(raised))
+    return same and _says(told.text, raised.text)
 
 
 def _says(told: str, raised: str) -> bool:

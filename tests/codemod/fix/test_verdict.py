@@ -10,6 +10,7 @@ import pytest
 from codemod.fix.trial import Trial, same_text, same_values
 from codemod.fix.verdict import compare, wrong_values
 from codemod.probe.answers import Answer, Compilation, Report
+from codemod.probe.trace import Frame
 
 
 def trial(frames: int = 1, status: int = 0, printed: str = "1.0", returned: Any = 1.0, errors: int = 0) -> Trial:
@@ -43,6 +44,15 @@ def test_nothing_is_better_that_is_not_shown_to_be(before: Trial, after: Trial, 
 def test_what_fails_without_compiling_too_can_be_compared_with_nothing() -> None:
     failing = trial(1, status=1)
     assert "cannot be compared" in compare(failing, trial(1), failing).reason
+
+
+def test_the_error_that_ended_a_program_is_counted_once() -> None:
+    what, place = "Could not guard on data-dependent expression ", Frame("/case.py", 3, "f")
+    traced = Answer("error", f"{what}x.size(0) > 1", "", place, None, "f (case.py:1)")
+    raised = Answer("error", f"{what}u0 > 1", "", place, None, "")
+    elsewhere = replace(raised, place=Frame("/case.py", 9, "f"))
+    for answers, number in (((traced, raised), 1), ((raised,), 1), ((traced, elsewhere), 2), ((traced, traced), 2)):
+        assert replace(trial(status=1), report=Report("", (), answers)).errors == number
 
 
 def test_fewer_frames_right_values_and_no_failure_are_better() -> None:
