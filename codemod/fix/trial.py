@@ -83,8 +83,8 @@ class Trial:
         """How many times torch could not compile something."""
         failed = [answer for answer in self.report.answers if answer.kind == "error"]
         traced = [answer for answer in failed if answer.function]  # the error that ended the program is told once more
-        told = (not answer.function and any(tells(each, answer) for each in traced) for answer in failed)
-        return sum(answer.count for answer, again in zip(failed, told, strict=True) if not again)
+        again = (not answer.function and any(tells(each, answer) for each in traced) for answer in failed)
+        return sum(answer.count for answer, counted in zip(failed, again, strict=True) if not counted)
 
     @property
     def breaks(self) -> int:

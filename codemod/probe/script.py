@@ -103,9 +103,9 @@ def with_raised(answers: Sequence[Answer], texts: Iterable[str]) -> list[Answer]
                    and _says(answer.text, raised.text)]  # fmt: skip
         if raised.kind in _FAILURES and len(nowhere) == 1:
             (traced_answer,) = nowhere
-            told = replace(raised, text=traced_answer.text, function=traced_answer.function,
-                           count=traced_answer.count)  # fmt: skip
-            together[together.index(traced_answer)] = told
+            located = replace(raised, text=traced_answer.text, function=traced_answer.function,
+                              count=traced_answer.count)  # fmt: skip
+            together[together.index(traced_answer)] = located
         elif not any(tells(answer, raised) for answer in failures):
             together.append(raised)
     return together
@@ -119,24 +119,24 @@ def _frames(answer: Answer) -> set[tuple[str, int]]:
     return {(os.path.basename(frame.path), frame.line) for frame in (answer.place, answer.user) if frame is not None}
 
 
-def tells(told: Answer, raised: Answer) -> bool:
+def tells(answer: Answer, raised: Answer) -> bool:
     """Whether an answer of a trace is about the error of a text that ended a process."""
-    same = _frames(told) == _frames(raised) or not _frames(told).isdisjoint(_frames(raised))
-    return same and _says(told.text, raised.text)
+    lines, others = _frames(answer), _frames(raised)
+    return (lines == others or not lines.isdisjoint(others)) and _says(answer.text, raised.text)
 
 
-def _says(told: str, raised: str) -> bool:
-    """Whether `told`, of a trace, is what an error's text says, perhaps with arguments in place of its symbols."""
+def _says(text: str, raised: str) -> bool:
+    """Whether `text`, of a trace, is what an error's text says, perhaps with arguments in place of its symbols."""
     first, *pieces = SYMBOL.split(raised)
-    if not pieces or told == raised:
-        return told == raised
+    if not pieces or text == raised:
+        return text == raised
     place = len(first)
     for piece in pieces[:-1]:
-        found = told.find(piece, place + 1)
+        found = text.find(piece, place + 1)
         if found < 0:
             return False
         place = found + len(piece)
-    return told.startswith(first) and told.endswith(pieces[-1]) and len(told) > place + len(pieces[-1])
+    return text.startswith(first) and text.endswith(pieces[-1]) and len(text) > place + len(pieces[-1])
 
 
 @contextmanager

@@ -184,12 +184,13 @@ def reach(
     def spread() -> None:
         while queue := next(filter(None, queues.values()), None):  # the way from an operator says most
             reached = queue.pop()
+            reaches, why = called.setdefault(reached.definition, {}), f"called by {reached.definition.function.name}"
             for name in reached.definition.function.calls:
                 for method in tree.overriding(reached.definition, name):
                     left = reached.inlined and _left_to_eager(tree, method)
                     if not left and not _folder(tree.import_path(method.path)).apart:
-                        why = f"called by {reached.definition.function.name}"
                         add(method, why, reached.inlined, reached.eager, reached.root, reached)
+                        reaches[method] = None
                 callee = tree.resolve(reached.definition, name)
                 if callee is None or _folder(tree.import_path(callee.path)).apart:
                     continue
@@ -200,9 +201,8 @@ def reach(
                 if tree.import_path(callee.path) == "torch/__init__.py":
                     continue  # the sym_* functions themselves
                 inlined = reached.inlined and not _folder(tree.import_path(callee.path)).traced
-                how = (f"called by {reached.definition.function.name}", inlined, reached.eager)
+                how = (why, inlined, reached.eager)
                 add(callee, *how, reached.root, reached)
-                reaches = called.setdefault(reached.definition, {})
                 reaches |= dict.fromkeys((callee, *tree.namesakes(callee)))
                 for namesake in tree.namesakes(callee):
                     fresh = namesake not in functions

@@ -43,7 +43,7 @@ def test_what_export_keeps_too_is_not(look: Any, expression: str) -> None:
     [
         ("torch.arange(len(x), device=x.device)", "torch.arange(x.size(0), device=x.device)"),
         ("torch.zeros((2 * len(x), 3))", "torch.zeros((2 * x.size(0), 3))"),
-        ("F.one_hot(y, num_classes=len(x))", "F.one_hot(y, num_classes=x.size(0))"),
+        ("torch.full((len(x),), fill_value=0.0)", "torch.full((x.size(0),), fill_value=0.0)"),
     ],
 )
 def test_a_length_that_torch_is_given_becomes_a_size(rewrite: Any, before: str, after: str) -> None:
