@@ -3,21 +3,26 @@
     if rows == 1 and not torch.compiler.is_compiling():      if not torch.compiler.is_compiling() and rows == 1:
     causal = rows > 1 and mask is None and causal            causal = mask is None and rows > 1 and causal
 
-Dynamo asks for each operand until one decides. What moves ahead is whether a name is None or an instance of something,
-and whether compiled, traced or scripted code runs: it cannot raise, changes nothing, and is always a bool, so that the
-whole is what it was. What it passes only compares sizes and numbers; that of a tensor of too few dimensions raised is
-the one thing that may no longer be seen where the rest decides. Operands that bind a name, or call anything, stay.
+Dynamo asks for each operand until one decides. What moves ahead is whether a name that the function has given something
+to is None or an instance of something, and whether compiled, traced or scripted code runs: it cannot raise, changes
+nothing, and is always a bool, so that the whole is what it was. What it passes only compares sizes and numbers; that of
+a tensor of too few dimensions raised is the one thing that may no longer be seen where the rest decides. Operands that
+bind a name, or call anything else, stay.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection
 
 from codemod.fix.catching import parsed
+from codemod.fix.whole_numbers import function_around
 from codemod.model.edits import Edit
 
-_RUNNING = re.compile(r"is_(?:torch)?(?:dynamo)?_?compiling|is_(?:exporting|tracing|scripting)")
+_RUNNING = re.compile(
+    r"(?:torch\.(?:\w+\.)*)?(?:is_(?:torch)?(?:dynamo)?_?compiling|is_(?:exporting|tracing|scripting))"
+)
 _READERS = frozenset({"size", "numel", "dim", "len"})
 _WORDS = {ast.And: b"and", ast.Or: b"or"}
 _PLAIN = (
@@ -29,21 +34,36 @@ _PLAIN = (
 def order_at(path: str, source: bytes, line: int) -> Edit | None:
     """The edit of `path` that asks first, in a condition on `line`, what needs no size; None where nothing does."""
     tree = parsed(source)
-    for node in ast.walk(tree) if tree is not None else ():
+    if tree is None:
+        return None
+    for node in ast.walk(tree):
         if isinstance(node, ast.BoolOp) and node.lineno == node.end_lineno == line:
-            edit = _ordered(path, source, node)
+            edit = _ordered(path, source, node, _bound(function_around(tree, node), line))
             if edit is not None:
                 return edit
     return None
 
 
-def _ordered(path: str, source: bytes, node: ast.BoolOp) -> Edit | None:
-    asked = next((index for index, value in enumerate(node.values) if not _decides(value)), len(node.values))
+def _bound(function: ast.AST | None, line: int) -> frozenset[str]:
+    """The names that a function has given something to wherever it comes to `line`."""
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return frozenset()
+    arguments = function.args
+    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    before = [each for each in function.body if (each.end_lineno or 0) < line and isinstance(each, ast.Assign)]
+    given |= {target.id for each in before for target in each.targets if isinstance(target, ast.Name)}
+    return frozenset(
+        given - {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
+    )
+
+
+def _ordered(path: str, source: bytes, node: ast.BoolOp, bound: Collection[str]) -> Edit | None:
+    asked = next((index for index, value in enumerate(node.values) if not _decides(value, bound)), len(node.values))
     passed = asked
-    while passed < len(node.values) and _compares(node.values[passed]) and not _decides(node.values[passed]):
+    while passed < len(node.values) and _compares(node.values[passed]) and not _decides(node.values[passed], bound):
         passed += 1
     moved = passed
-    while moved < len(node.values) and _decides(node.values[moved]):
+    while moved < len(node.values) and _decides(node.values[moved], bound):
         moved += 1
     if asked == passed or moved == passed:
         return None
@@ -61,17 +81,17 @@ def _ordered(path: str, source: bytes, node: ast.BoolOp) -> Edit | None:
     return Edit(path, start, end, source[start:end], new.join(ordered))
 
 
-def _decides(node: ast.expr) -> bool:
-    """Whether an operand asks for no size: a None test of a name, its type, or what code runs."""
+def _decides(node: ast.expr, bound: Collection[str]) -> bool:
+    """Whether an operand asks for no size: a None test of a name that is `bound`, its type, or what code runs."""
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _decides(operand)
-        case ast.Compare(left=ast.Name(), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
-            return True
-        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(), ast.Name() | ast.Attribute()], keywords=[]):
-            return True
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[], keywords=[]):
-            return _RUNNING.fullmatch(name) is not None
+            return _decides(operand, bound)
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return name in bound
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), ast.Name() | ast.Attribute()]):
+            return name in bound and not node.keywords
+        case ast.Call(func=function, args=[], keywords=[]):
+            return _RUNNING.fullmatch(ast.unparse(function)) is not None
     return False
 
 

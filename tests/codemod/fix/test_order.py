@@ -13,9 +13,9 @@ from codemod.model.edits import apply_edits
 
 
 def ordered(condition: str) -> str | None:
-    source = f"def f(x, y, n):\n    é = {condition}\n".encode()
-    edit = order_at("case.py", source, 2)
-    return None if edit is None else apply_edits(source, [edit]).decode().splitlines()[1].partition(" = ")[2]
+    source = f"def f(x, y, z, n, m):\n    w = y\n    if n:\n        v = y\n    é = {condition}\n".encode()
+    edit = order_at("case.py", source, 5)
+    return None if edit is None else apply_edits(source, [edit]).decode().splitlines()[4].partition(" = ")[2]
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,7 @@ def ordered(condition: str) -> str | None:
         ("x.shape[0] > n or torch.compiler.is_compiling()", "torch.compiler.is_compiling() or x.shape[0] > n"),
         ("y is None and x.size(0) > 4 and z is not None", "y is None and z is not None and x.size(0) > 4"),
         ("(n > 1) and (1 < len(x)) and (y is None)", "(y is None) and (n > 1) and (1 < len(x))"),
+        ("n > 1 and w is None", "w is None and n > 1"),
         ("'and' != n and isinstance(y, list)", "isinstance(y, list) and 'and' != n"),
         ("z and (n > 1 and y is None)", "z and (y is None and n > 1)"),
     ],
@@ -44,6 +45,8 @@ def test_what_needs_no_size_is_asked_first(condition: str, expected: str) -> Non
         "(m := n) > 1 and m is None",
         "n > 1 and (m := y) is None",
         "n > 1 and y == 0",
+        "n > 1 and self.is_tracing()",  # may do anything
+        "n > 1 and v is None",  # has no value where n is 0
         "n > 1 and isinstance(y, types())",
         "z and n > 1 and y is None",
         "n > 1 and (\n        y is None)",
