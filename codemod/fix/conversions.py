@@ -63,7 +63,11 @@ def _symbolic(node: ast.Call, bound: Collection[str], tree: ast.Module) -> Itera
                 yield function, _SYMBOLIC[name]
         case ast.Call(func=(ast.Name() | ast.Attribute()) as function, args=[number]):
             name = ast.unparse(function)
-            if name in _SYMBOLIC and name.partition(".")[0] not in bound and not isinstance(number, ast.Starred):
+            if (
+                name in _SYMBOLIC
+                and name.partition(".")[0] not in bound
+                and not isinstance(number, (ast.Starred, ast.Constant))
+            ):
                 yield function, _SYMBOLIC[name]
                 if _is_reduction(number):
                     yield number, _READ
