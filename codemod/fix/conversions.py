@@ -24,7 +24,7 @@ from codemod.fix.whole_numbers import function_around
 from codemod.model.edits import Edit
 
 _SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch.sym_sqrt"}
-_REDUCTIONS = frozenset({"sum", "max", "min", "prod", "mean", "amax", "amin"})
+_REDUCTIONS = frozenset({"sum", "max", "min", "prod", "mean", "amax", "amin", "argmax", "argmin", "count_nonzero"})
 """Methods that make one element of a Tensor, or of an array of numpy, both of which have `item`."""
 _READ = ".item()"
 _TENSORS = frozenset({"Tensor", "torch.Tensor"})
