@@ -126,6 +126,8 @@ def _each(
         names.used = set()
         place = Place(site, function, scope.nodes, values, layout, names, job.composite)
         rule, rewrite = _first(place)
+        if place.exported and rewrite.refusal:
+            rewrite = rewrite._replace(refusal=EXPORTED)  # whatever the reason, torch.compile does not stop there
         wrapped = {"guard_or_false", "guard_or_true"} if HELPER in names.used else set()
         needed = (names.used - {HELPER}) | wrapped
         if not (rewrite.changes or rewrite.refusal):  # as it is written no truth of a size is asked

@@ -57,7 +57,8 @@ def test_a_length_that_something_else_is_given_stays(rewrite: Any, expression: s
     assert rewrite(source, **MODULE) == source
 
 
-def test_nothing_else_is_withdrawn_for_them(rewrite: Any) -> None:
+@pytest.mark.parametrize("number", ["int(rows * 0.5)", "x.shape[1:].numel()", "len(x)"])
+def test_nothing_else_is_withdrawn_for_them(rewrite: Any, number: str) -> None:
     """torch.compile does not stop there."""
-    source = f"{HEAD}    rows, rest = divmod(x.size(0), 2)\n    return y.new_zeros(int(rows * 0.5), rest)\n"
+    source = f"{HEAD}    rows, rest = divmod(x.size(0), 2)\n    return y.new_zeros({number}, rest)\n"
     assert "x.size(0) // 2, x.size(0) % 2" in rewrite(source, **MODULE)
