@@ -115,6 +115,8 @@ def _each(
             continue
         if site.kind == "deprecated" and vocabulary and successor(site.node) not in vocabulary:
             continue  # in this PyTorch it is not deprecated
+        if site.kind == "read" and not job.exported:
+            continue  # Dynamo reads the number by itself
         if site.kind == "out" and (names.local or not job.inlined or job.scripted):
             continue  # only a compiled function of the user's is compiled again
         if site.kind == "counted" and (names.shared or job.inlined or not registered(function)):

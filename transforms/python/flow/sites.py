@@ -366,6 +366,8 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         asked = values.surely_tensor(node.args[0]) if name == "len" else value.kind in (INT, FLOAT, BOOL)
         if asked or item:
             yield Site("coercion", node, node, value)
+        elif name in ("int", "float") and values.surely_tensor(node.args[0]):
+            yield Site("read", node, node, value)
     elif name == "numel" and isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
         if values.value(node.func.value).kind == SHAPE:
             yield Site("elements", node, node, values.value(node))

@@ -11,9 +11,10 @@ that is added, subtracted or multiplied, is the number 1 or 0.
 Why: `int` needs the number itself: an unknown size fails, a known one is baked into the graph.
 
 Fix safety: review. The number is the same; the guard that fixed the size is gone. Left is the truth of a size beside
-what is not known for a number: one of numpy's gives truths that `sym_ite` does not take. In a module's forward
-the conversion is named: torch.compile keeps the size by itself there, torch.export, which runs the code itself unless
-it is strict, fixes it, and TorchScript, which may read the module too, knows no `torch.sym_int`.
+what is not known for a number: one of numpy's gives truths that `sym_ite` does not take. In a module's forward the
+conversion is named: torch.compile keeps the size by itself there, torch.export, which runs the code itself unless it is
+strict, fixes it, or stops for what is read from a Tensor (`int(x.max())`), and TorchScript, which may read the module
+too, knows no `torch.sym_int`.
 
 References: torch/__init__.py (sym_int, sym_float, sym_ite, _sym_sqrt).
 """
@@ -71,10 +72,13 @@ def rewrite(place: Place) -> Rewrite | None:
     node = place.site.node
     if place.site.kind == "counting":
         return _operand(place, place.site.expression)
-    if place.site.kind not in ("coercion", "root") or not isinstance(node, ast.Call):
+    if place.site.kind not in ("coercion", "root", "read") or not isinstance(node, ast.Call):
         return None
     if len(node.args) != 1 or node.keywords:
         return None
+    if place.site.kind == "read":
+        read = f"{SYMBOLIC[called(node)]}({place.text(node.args[0])}.item())"
+        return left_to_export("a number is read from a Tensor", f"{read} keeps it, in what TorchScript does not read")
     if place.values.value(node.args[0]).kind == BOOL:
         counts = called(node) == "int" or (called(node) == "bool" and _is_operand(place, node))
         if place.shared or not counts or not _is_comparison(node.args[0]):

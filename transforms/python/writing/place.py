@@ -60,7 +60,7 @@ class Rewrite(NamedTuple):
 
 def left_to_export(message: str, keeps: str) -> Rewrite:
     """The refusal of a place that Dynamo keeps symbolic and torch.export does not, with what `keeps` it there too."""
-    reason = f"torch.export runs a module's Python itself unless it is strict, and fixes the size here: {keeps}"
+    reason = f"torch.export runs a module's Python itself unless it is strict, and asks for the number here: {keeps}"
     return Rewrite(Level.MANUAL, message, reason=reason, refusal=EXPORTED)
 
 

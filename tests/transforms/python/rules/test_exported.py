@@ -18,6 +18,7 @@ MODULE = {"inlined": True, "eager": True, "exported": True}
         ("x / math.sqrt(x.size(-1))", "sym-cast", "torch.sym_sqrt keeps it"),
         ("float(x.size(0))", "sym-cast", "torch.sym_float keeps it"),
         ("[a for a in map(int, x.shape)]", "concrete-number", "map torch.sym_int"),
+        ("torch.arange(int(x.max()))", "sym-cast", "torch.sym_int(x.max().item()) keeps it"),
         ("self.size_of(len(x))", "tensor-length", "x.size(0) keeps it"),
     ],
 )
