@@ -73,22 +73,22 @@ def test_the_error_of_a_trace_without_a_line_has_that_of_the_text_which_ended_th
 def test_an_error_that_a_trace_tells_with_arguments_is_told_once(traced: str, line: int, number: int) -> None:
     what = "Could not guard on data-dependent expression "
     place = Frame("/m.py", line, "f", "if n >= 64:")
-    told = Answer("error", f"{what}{traced}", "yours", place, None, "f (m.py:2)")
+    answer = Answer("error", f"{what}{traced}", "yours", place, None, "f (m.py:2)")
     text = (
         f"torch._dynamo.exc.UserError: {what}u0 >= u1 + 64 (unhinted: u0 >= u1 + 64).  (Size-like symbols: u0)\n\n"
         'from user code:\n   File "/m.py", line 7, in f\n    if n >= 64:\n'
     )
-    answers = with_raised([told], [text])
-    assert (answers[0], len(answers)) == (told, number)
+    answers = with_raised([answer], [text])
+    assert (answers[0], len(answers)) == (answer, number)
 
 
 @pytest.mark.parametrize(("led", "number"), [(12, 1), (13, 2)])
 def test_torchs_own_line_need_not_be_the_same(led: int, number: int) -> None:
     what = "Could not guard on data-dependent expression "
     own, user = Frame("/venv/torch/nn/functional.py", 70, "norm"), Frame("/m.py", led, "f", "y = norm(x)")
-    told = Answer("error", f"{what}x.size(0) > 1", "torch", own, user, "f (m.py:2)")
+    answer = Answer("error", f"{what}x.size(0) > 1", "torch", own, user, "f (m.py:2)")
     text = (
         f"UserError: {what}u0 > 1 (unhinted: u0 > 1)\n\nfrom user code:\n"
         '  File "/m.py", line 12, in f\n    y = norm(x)\n'
     )
-    assert len(with_raised([told], [text])) == number
+    assert len(with_raised([answer], [text])) == number
