@@ -64,8 +64,8 @@ def is_fixed_by_export(site: Site) -> bool:
     """Whether what Dynamo makes symbolic by itself is a plain number where Python runs, as `torch.export` runs it.
 
     Unless it is strict, which is no longer the default (torch/export/__init__.py, `export`): torch/__init__.py (SymInt,
-    whose `__int__` and `__index__` guard) and torch/_tensor.py (Tensor.__len__). `min` and `max` only ask which is less,
-    as any branch does; `round` gives a symbol there too, and an index and what `torch.tensor` holds may be one.
+    whose `__int__` and `__index__` guard) and torch/_tensor.py (Tensor.__len__). `min` and `max` only ask which is the
+    less, as any branch does; `round` gives a symbol there too, and an index and what `torch.tensor` holds may be one.
     """
     if site.kind == "number":
         return isinstance(site.node, ast.Call) and called(site.node) in ("map", "enumerate")
