@@ -69,14 +69,16 @@ def serves(module: Any) -> bool:
 def test_torch_serves_what_is_said_to_be_served() -> None:
     import torch
 
+    together = f"torch.stack([{', '.join(f'torch.ones(2) * ({expression})' for expression in SERVED)}])"
+    expressions = [*FIXED, together]  # an export of each of those that are served would take as long as all others
     namespace: dict[str, Any] = {"torch": torch, "math": math, "operator": operator}
-    exec(source([*FIXED, *SERVED]), namespace)
+    exec(source(expressions), namespace)
     logging.disable(logging.CRITICAL)
     try:
-        served = [e for i, e in enumerate([*FIXED, *SERVED]) if serves(namespace[f"M{i}"]())]
+        served = [e for i, e in enumerate(expressions) if serves(namespace[f"M{i}"]())]
     finally:
         logging.disable(logging.NOTSET)
-    assert served == list(SERVED)
+    assert served == [together]
 
 
 def test_the_others_are_named(
