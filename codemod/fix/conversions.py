@@ -7,9 +7,9 @@
 
 Dynamo traces the conversion; torch.export, unless it is strict, gives Python a SymInt, and `int` of it is the number of
 the example (torch/__init__.py, SymInt and sym_int). Numbers and Tensors are converted as before. `len` is left but for
-a parameter that is a Tensor by its annotation, whose `size(0)` is a Tensor too where torch.jit.trace runs it, and what
-a Tensor holds is read by `item()` where a reduction says that it is one. TorchScript knows none of these functions: a
-file that speaks of it is left.
+a parameter that is a Tensor by its annotation, where a function of torch is given the number, for which it takes a
+Tensor, as torch.jit.trace makes of `size(0)`; and what a Tensor holds is read by `item()` where a reduction says that
+it is one. TorchScript knows none of these functions: a file that speaks of it is left.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ _SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "t
 _REDUCTIONS = frozenset({"sum", "max", "min", "prod", "mean", "amax", "amin", "argmax", "argmin", "count_nonzero"})
 """Methods that make one element of a Tensor, or of an array of numpy, both of which have `item`."""
 _READ = ".item()"
+_OF_TORCH = frozenset({"torch", "F", "nn.functional", "torch.nn.functional"})
+_COUNTING = frozenset({"tensor", "as_tensor", "split", "chunk", "tensor_split", "unsafe_chunk"})
+"""Functions of torch whose trace holds the number itself."""
 _TENSORS = frozenset({"Tensor", "torch.Tensor"})
 _SCRIPTED = re.compile(rb"\bjit\.(?:script|export|unused|ignore)|\bis_scripting\b")
 
@@ -56,7 +59,7 @@ def _symbolic(node: ast.Call, bound: Collection[str], tree: ast.Module) -> Itera
     """What to replace of a call that converts a number, or each element of a shape, with what; `_READ` goes behind."""
     match node:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=tensor)]) if "len" not in bound:
-            if _is_tensor(tensor, function_around(tree, node)):
+            if _is_tensor(tensor, function_around(tree, node)) and _is_given_to_torch(node, tree):
                 yield node, f"{tensor}.size(0)"
         case ast.Call(func=ast.Name(id="map"), args=[ast.Name(id=name) as function, _]) if "map" not in bound:
             if name in _SYMBOLIC and name not in bound:
@@ -88,6 +91,21 @@ def _is_tensor(name: str, function: ast.AST | None) -> bool:
     given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
     typed = {each.arg for each in given if each.annotation and ast.unparse(each.annotation) in _TENSORS}
     return name in typed - stored
+
+
+def _is_given_to_torch(node: ast.expr, tree: ast.Module) -> bool:
+    """Whether a number, or what is computed with it, is an argument of a function of torch."""
+    for call in (each for each in ast.walk(tree) if isinstance(each, ast.Call)):
+        owner, _, name = ast.unparse(call.func).rpartition(".")
+        if owner in _OF_TORCH and name not in _COUNTING:
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            while given:
+                each = given.pop()
+                if each is node:
+                    return True
+                if isinstance(each, (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List)):
+                    given += [part for part in ast.iter_child_nodes(each) if isinstance(part, ast.expr)]
+    return False
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

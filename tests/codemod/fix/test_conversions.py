@@ -25,6 +25,7 @@ def converted(expression: str, head: str = "") -> str | None:
         ("x / math.sqrt(x.shape[-1])", "x / torch.sym_sqrt(x.shape[-1])"),
         ("int(math.sqrt(float(n)))", "torch.sym_int(torch.sym_sqrt(torch.sym_float(n)))"),
         ("torch.arange(len(x))", "torch.arange(x.size(0))"),
+        ("torch.zeros((2 * len(x), 3))", "torch.zeros((2 * x.size(0), 3))"),
         ("x.view(*map(int, x.shape))", "x.view(*map(torch.sym_int, x.shape))"),
         ("[int(size) for size in x.shape]", "[torch.sym_int(size) for size in x.shape]"),
         ("int(\n        n\n    )", "torch.sym_int(\n        n\n    )"),
@@ -44,6 +45,8 @@ def test_what_converts_a_size_keeps_it(expression: str, expected: str) -> None:
         ("len(n)", ""),  # may be a list, where something else calls the function
         ("len(z)", ""),
         ("[len(x) for x in z]", ""),
+        ("n[len(x)]", ""),  # where torch.jit.trace would have a Tensor
+        ("torch.split(n, len(x))", ""),
         ("sqrt(n)", "from math import sqrt\n"),
         ("int(n)", "from numbers import int\n"),
         ("int(n)", "def int(n):\n    return n\n"),
@@ -61,7 +64,7 @@ def test_torch_exports_with_them_and_eager_has_the_same_numbers() -> None:
     torch = pytest.importorskip("torch")
     import math
 
-    written = converted("x.new_zeros(int(n * 0.5), len(x), int((x > 0).sum())) / math.sqrt(x.shape[0])")
+    written = converted("torch.zeros(int(n * 0.5), len(x), int((x > 0).sum())) / math.sqrt(x.shape[0])")
     namespace: dict[str, object] = {"torch": torch, "math": math}
     exec(
         f"class M(torch.nn.Module):\n    def forward(self, x):\n        n = x.shape[0]\n        return {written}\n",

@@ -21,6 +21,7 @@ import ast
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.nodes import called
+from transforms.python.flow.torch_names import COUNTED
 from transforms.python.writing.callees import of_torch
 from transforms.python.writing.checks import is_caught
 from transforms.python.writing.logic import Undecided
@@ -49,6 +50,8 @@ EXAMPLES = (
 )
 
 MESSAGE = "len needs the size itself"
+_NUMBERS = frozenset({"tensor", "as_tensor", "split", *COUNTED})
+"""Functions whose trace holds the number: of elements that are copied, or of how many Tensors there are."""
 
 
 def rewrite(place: Place) -> Rewrite | None:
@@ -74,4 +77,4 @@ def _given_to_torch(place: Place, node: ast.expr) -> bool:
     holder = holders.get(id(node))
     while isinstance(holder, (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.keyword)):
         holder = holders.get(id(holder))
-    return isinstance(holder, ast.Call) and of_torch(holder) and called(holder) not in ("tensor", "as_tensor")
+    return isinstance(holder, ast.Call) and of_torch(holder) and called(holder) not in _NUMBERS

@@ -52,7 +52,9 @@ def test_a_length_that_torch_is_given_becomes_a_size(rewrite: Any, before: str, 
     assert rewrite(source, **MODULE) == source.replace(before, after)
 
 
-@pytest.mark.parametrize("expression", ["torch.tensor(len(x))", "self.rows[len(x)]", "str(len(x))", "y.split(len(x))"])
+@pytest.mark.parametrize(
+    "expression", ["torch.tensor(len(x))", "self.rows[len(x)]", "str(len(x))", "torch.split(y, len(x))"]
+)
 def test_a_length_that_something_else_is_given_stays(rewrite: Any, expression: str) -> None:
     source = f"{HEAD}    return {expression}\n"
     assert rewrite(source, **MODULE) == source
@@ -63,3 +65,24 @@ def test_nothing_else_is_withdrawn_for_them(rewrite: Any, number: str) -> None:
     """torch.compile does not stop there."""
     source = f"{HEAD}    rows, rest = divmod(x.size(0), 2)\n    return y.new_zeros({number}, rest)\n"
     assert "x.size(0) // 2, x.size(0) % 2" in rewrite(source, **MODULE)
+
+
+@pytest.mark.filterwarnings("ignore")  # torch.jit is deprecated, and used
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "torch.arange(x.size(0))",
+        "torch.zeros((2 * x.size(0), 3))",
+        "torch.full((x.size(0),), 1.0)",
+        "torch.topk(x[:, 0], x.size(0))[0]",
+        "torch.narrow(x, 0, 0, x.size(0))",
+        "torch.div(x, x.size(0))",
+        "torch.nn.functional.pad(x, (0, x.size(0)))",
+    ],
+)
+def test_torch_takes_the_size_for_the_number_where_it_is_traced_by_jit(expression: str) -> None:
+    torch = pytest.importorskip("torch")
+    function = eval(f"lambda x: {expression}", {"torch": torch, "__name__": __name__})
+    traced = torch.jit.trace(function, torch.ones(4, 4), check_trace=False)
+    given, expected = traced(torch.ones(6, 4)), function(torch.ones(6, 4))
+    assert (given.shape, given.dtype) == (expected.shape, expected.dtype)
