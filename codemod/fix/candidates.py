@@ -44,11 +44,11 @@ _WRONG = ("guard", "specialized", "assumed")
 _OFTEN = ("break", "recompiled", "specialized", "guard")
 _UNDECIDED = ("error", "break")
 """Where torch may have met a branch that it could not decide."""
+_FIXED = ("error", "specialized", "guard")
+"""Where a conversion may have made a size a number."""
 _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
 _CROP = "the slice wherever it is compiled, in place of a branch that only crops: it takes all where that is no more"
-_FIXED = ("error", "specialized", "guard")
-"""Where a conversion may have made a size a number."""
 _ORDER = "what decides without a size is asked before the sizes"
 _CHECK = "torch._check where it is compiled, in place of what only raises or asserts"
 
@@ -218,7 +218,7 @@ def _asked(answer: Answer, lines: Lines) -> Iterator[Candidate]:
 
     The slice is taken wherever the branch that only crops is compiled.
     """
-    for frame, tree, path, line in _undecided(answer, lines):
+    for frame, tree, path, line in _originals(answer, lines, _UNDECIDED):
         source = lines.source(tree, path)
         for what, edit in ((_ORDER, order_at(path, source, line)), (_CROP, crop_at(path, source, line))):
             if edit is not None:
@@ -227,28 +227,25 @@ def _asked(answer: Answer, lines: Lines) -> Iterator[Candidate]:
 
 def _conversions(answer: Answer, lines: Lines) -> Iterator[Candidate]:
     """The conversions that keep the symbol, on a line that may have made a size a number."""
-    for frame in answer.places if answer.kind in _FIXED else ():
-        tree = lines.tree(frame.path)
-        if tree is not None:
-            path, line = lines.original(tree, frame.path, frame.line)
-            edits = conversions_at(path, lines.source(tree, path), line)
-            pairs = dict.fromkeys((edit.new.decode(), edit.old.decode()) for edit in edits)
-            what = ", ".join(f"{new} in place of {old}" if old else f"{new} behind it" for new, old in pairs)
-            if edits:
-                why = f"{what}: a size stays symbolic where it is converted"
-                yield Candidate(why, tree, edits, lines.without_changes(frame), _why(answer))
+    for frame, tree, path, line in _originals(answer, lines, _FIXED):
+        edits = conversions_at(path, lines.source(tree, path), line)
+        pairs = dict.fromkeys((edit.new.decode(), edit.old.decode()) for edit in edits)
+        changed = ", ".join(f"{new} in place of {old}" if old else f"{new} behind it" for new, old in pairs)
+        if edits:
+            what = f"{changed}: a size stays symbolic where it is converted"
+            yield Candidate(what, tree, edits, lines.without_changes(frame), _why(answer))
 
 
-def _undecided(answer: Answer, lines: Lines) -> Iterator[tuple[Frame, Tree, str, int]]:
-    """The lines of the run where torch may have met a branch that it could not decide, each with its original."""
-    for frame in answer.places if answer.kind in _UNDECIDED else ():
+def _originals(answer: Answer, lines: Lines, kinds: Sequence[str]) -> Iterator[tuple[Frame, Tree, str, int]]:
+    """The lines of the run that an answer of these `kinds` names, each with its original."""
+    for frame in answer.places if answer.kind in kinds else ():
         tree = lines.tree(frame.path)
         if tree is not None:
             yield frame, tree, *lines.original(tree, frame.path, frame.line)
 
 
 def _checks_at(answer: Answer, lines: Lines) -> Iterator[tuple[Frame, Tree, Check]]:
-    for frame, tree, path, line in _undecided(answer, lines):
+    for frame, tree, path, line in _originals(answer, lines, _UNDECIDED):
         check = check_at(path, lines.source(tree, path), line)
         if check is not None:
             yield frame, tree, check

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 
 from codemod.fix.catching import guard_around, names_around, parsed, raised_by
 from codemod.fix.marks import imports_torch
-from codemod.fix.whole_numbers import function_around, is_whole, whole_names
+from codemod.fix.nodes import function_around, offset
+from codemod.fix.whole_numbers import is_whole, whole_names
 from codemod.model.edits import Edit
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -89,8 +90,8 @@ def _apart(path: str, source: bytes, tree: ast.Module, node: ast.stmt, test: ast
     """The edit that checks `test` where it is compiled, and leaves the assertion to eager."""
     checks = _true(test)
     lines = source.splitlines(keepends=True)
-    before, end = sum(map(len, lines[: node.lineno - 1])), node.end_lineno or node.lineno
-    start, stop = before + node.col_offset, sum(map(len, lines[: end - 1])) + (node.end_col_offset or 0)
+    before, end = offset(lines, node.lineno, 0), node.end_lineno or node.lineno
+    start, stop = before + node.col_offset, offset(lines, end, node.end_col_offset or 0)
     indent, behind = source[before:start], lines[end - 1][node.end_col_offset or 0 :].strip()
     texts = (part for part in ast.walk(node) if isinstance(part, (ast.Constant, ast.JoinedStr)))
     broken = any((text.end_lineno or text.lineno) > text.lineno for text in texts)  # which may be within a text
@@ -205,7 +206,7 @@ def _names_of(scope: ast.AST) -> set[str]:
 
 def _checked(path: str, source: bytes, tree: ast.Module, branch: ast.If) -> Edit | None:
     lines = source.splitlines(keepends=True)
-    begin = sum(map(len, lines[: branch.lineno - 1]))
+    begin = offset(lines, branch.lineno, 0)
     start = begin + branch.col_offset
     indent = source[begin:start]
     checks = _false(branch.test, whole_names(tree, branch))
@@ -215,7 +216,7 @@ def _checked(path: str, source: bytes, tree: ast.Module, branch: ast.If) -> Edit
     if (written := _written(checks, tree, branch.test)) is None:
         return None
     body = branch.body[0]
-    deeper = source[begin + sum(map(len, lines[branch.lineno - 1 : body.lineno - 1])) :][: body.col_offset]
+    deeper = source[offset(lines, body.lineno, 0) :][: body.col_offset]
     if deeper.strip() or not deeper.startswith(indent) or body.lineno == branch.lineno:
         deeper = indent + b"    "
     newline = b"\r\n" if lines[branch.lineno - 1].endswith(b"\r\n") else b"\n"

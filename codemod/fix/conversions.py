@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator
 
 from codemod.fix.catching import parsed
 from codemod.fix.marks import imports_torch
-from codemod.fix.whole_numbers import function_around
+from codemod.fix.nodes import function_around, named_parameters, offset
 from codemod.model.edits import Edit
 
 _SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch.sym_sqrt"}
@@ -41,16 +41,12 @@ def conversions_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
         return ()
     bound = set(_bound(tree))
     lines = source.splitlines(keepends=True)
-
-    def offset(number: int, column: int) -> int:
-        return sum(map(len, lines[: number - 1])) + column
-
     edits = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and not node.keywords:
             for old, new in _symbolic(node, bound, tree):
-                end = offset(old.end_lineno or old.lineno, old.end_col_offset or 0)
-                start = end if new == _READ else offset(old.lineno, old.col_offset)
+                end = offset(lines, old.end_lineno or old.lineno, old.end_col_offset or 0)
+                start = end if new == _READ else offset(lines, old.lineno, old.col_offset)
                 edits.append(Edit(path, start, end, source[start:end], new.encode()))
     return tuple(edits)
 
@@ -88,7 +84,7 @@ def _is_tensor(name: str, function: ast.AST | None) -> bool:
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     stored = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    given = named_parameters(function)
     typed = {each.arg for each in given if each.annotation and ast.unparse(each.annotation) in _TENSORS}
     return name in typed - stored
 

@@ -14,6 +14,7 @@ import ast
 
 from codemod.fix.catching import parsed
 from codemod.fix.marks import imports_torch
+from codemod.fix.nodes import offset
 from codemod.model.edits import Edit
 
 _MORE = (ast.Gt, ast.GtE, ast.NotEq)
@@ -29,8 +30,7 @@ def crop_at(path: str, source: bytes, line: int) -> Edit | None:
         return None
     for branch in (node for node in ast.walk(tree) if isinstance(node, ast.If)):
         if branch.lineno <= line <= (branch.test.end_lineno or 0) and _only_crops(branch):
-            lines = source.splitlines(keepends=True)
-            start = sum(map(len, lines[: branch.test.lineno - 1])) + branch.test.col_offset
+            start = offset(source.splitlines(keepends=True), branch.test.lineno, branch.test.col_offset)
             return Edit(path, start, start, b"", _COMPILING)
     return None
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemod.fix.catching import parsed
+from codemod.fix.nodes import offset
 from codemod.fix.trial import Call
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer
@@ -91,12 +92,12 @@ def _inserted(
     path: str, source: bytes, tree: ast.Module, statement: ast.stmt, argument: ast.expr, mark: Mark
 ) -> Edit | None:
     lines = source.splitlines(keepends=True)
-    begin = sum(map(len, lines[: statement.lineno - 1]))
+    begin = offset(lines, statement.lineno, 0)
     start = begin + statement.col_offset
     indent = source[begin:start]
-    first, last = _offset(lines, argument.lineno, argument.col_offset), 0
+    first, last = offset(lines, argument.lineno, argument.col_offset), 0
     if argument.end_lineno is not None and argument.end_col_offset is not None:
-        last = _offset(lines, argument.end_lineno, argument.end_col_offset)
+        last = offset(lines, argument.end_lineno, argument.end_col_offset)
     if indent.strip() or not start <= first <= last:
         return None
     newline = b"\r\n" if lines[statement.lineno - 1].endswith(b"\r\n") else b"\n"
@@ -107,10 +108,6 @@ def _inserted(
     marked = b"%s(%s, %d)" % (mark.function.encode(), name, mark.dimension)
     new = hoisted + marked + newline + indent + source[start:first] + name
     return Edit(path, start, last, source[start:last], new)
-
-
-def _offset(lines: Sequence[bytes], line: int, column: int) -> int:
-    return sum(map(len, lines[: line - 1])) + column
 
 
 def _evaluated_once(statement: ast.stmt) -> Iterator[ast.AST]:

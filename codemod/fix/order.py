@@ -17,7 +17,7 @@ import re
 from collections.abc import Collection
 
 from codemod.fix.catching import parsed
-from codemod.fix.whole_numbers import function_around
+from codemod.fix.nodes import function_around, named_parameters, offset
 from codemod.model.edits import Edit
 
 _RUNNING = re.compile(
@@ -48,8 +48,7 @@ def _bound(function: ast.AST | None, line: int) -> frozenset[str]:
     """The names that a function has given something to wherever it comes to `line`."""
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return frozenset()
-    arguments = function.args
-    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    given = {each.arg for each in named_parameters(function)}
     before = [each for each in function.body if (each.end_lineno or 0) < line and isinstance(each, ast.Assign)]
     given |= {target.id for each in before for target in each.targets if isinstance(target, ast.Name)}
     return frozenset(
@@ -67,7 +66,7 @@ def _ordered(path: str, source: bytes, node: ast.BoolOp, bound: Collection[str])
         moved += 1
     if asked == passed or moved == passed:
         return None
-    before = sum(map(len, source.splitlines(keepends=True)[: node.lineno - 1]))
+    before = offset(source.splitlines(keepends=True), node.lineno, 0)
     start, end = before + node.col_offset, before + (node.end_col_offset or 0)
     word = _WORDS[type(node.op)]
     edges = [start]

@@ -6,6 +6,7 @@ import ast
 
 from codemod.fix.catching import parsed
 from codemod.fix.marks import imports_torch
+from codemod.fix.nodes import offset
 from codemod.model.edits import Edit
 from codemod.probe.breaks import SCALARS
 
@@ -31,7 +32,7 @@ def setting_edit(path: str, source: bytes, setting: str) -> Edit | None:
     newline = b"\r\n" if line.endswith(b"\r\n") else b"\n"
     if not line.endswith(newline) or (rest and rest[0].lineno == last):
         return None
-    end = sum(map(len, lines[:last]))
+    end = offset(lines, last + 1, 0)
     text = b"torch._dynamo.config.%s = True" % setting.encode()
     if setting == SCALARS:  # in front of the line's end, so that another setting has a place of its own
         start = end - len(newline)

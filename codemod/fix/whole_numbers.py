@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+from codemod.fix.nodes import function_around
+
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _COUNTS = frozenset({"len", "int"})
 _OF_TENSORS = {"size": 1, "stride": 1, "numel": 0, "nelement": 0, "dim": 0, "ndimension": 0, "storage_offset": 0}
@@ -32,12 +33,6 @@ def is_whole(node: ast.expr, whole: Collection[str]) -> bool:
         case ast.Call(func=ast.Attribute(attr=name), args=arguments):
             return _OF_TENSORS.get(name, -1) == len(arguments) + len(node.keywords)
     return False
-
-
-def function_around(tree: ast.Module, inner: ast.AST) -> ast.AST | None:
-    """The innermost function, or lambda, that holds a node; None for none."""
-    around = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS) and _holds(node, inner)]
-    return around[-1] if around else None
 
 
 def whole_names(tree: ast.Module, inner: ast.AST) -> frozenset[str]:
@@ -97,7 +92,3 @@ def _are_sizes(node: ast.expr) -> bool:
         case ast.Call(func=ast.Attribute(attr="size" | "stride"), args=[], keywords=[]):
             return True
     return False
-
-
-def _holds(outer: ast.AST, inner: ast.AST) -> bool:
-    return any(node is inner for node in ast.walk(outer))

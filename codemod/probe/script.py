@@ -116,7 +116,7 @@ def _frames(answer: Answer) -> set[tuple[str, int]]:
 
     Where torch asked in a line of its own, that need not be the same in both, but the program's is.
     """
-    return {(os.path.basename(frame.path), frame.line) for frame in (answer.place, answer.user) if frame is not None}
+    return {(os.path.basename(frame.path), frame.line) for frame in answer.places}
 
 
 def tells(answer: Answer, raised: Answer) -> bool:
