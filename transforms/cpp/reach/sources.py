@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from codemod.model.transform import Project
@@ -28,20 +28,35 @@ _OTHER_FOLDERS = frozenset(
     | {"scripts", "test", "third_party", "tools", "torch", "torchgen"}
 )
 
+# Three headers that lie in one folder only where PyTorch is installed: its own tree has them in three.
+_INSTALLED = ("ATen/ATen.h", "c10/core/ScalarType.h", "torch/library.h")
+
 
 def source_files(project: Project) -> list[str]:
-    """The files whose facts matter: in a PyTorch checkout where operators and their helpers live, else all."""
+    """The files whose facts matter: in a PyTorch checkout where operators and their helpers live.
+
+    Elsewhere all but the headers of a PyTorch that is installed in the tree, which are not edited where they lie. What
+    is selected by name is read in both.
+    """
     everything = project.files(SUFFIXES)
-    if not (project.root / headers.OWN_YAML).is_file():
-        return everything
-    folders = tuple(f"{folder}/" for folder in _PYTORCH)
     named = not project.selected("")
+    if not (project.root / headers.OWN_YAML).is_file():
+        installed = _installed_headers(everything)
+        return [path for path in everything if not path.startswith(installed) or (named and project.selected(path))]
+    folders = tuple(f"{folder}/" for folder in _PYTORCH)
     return [
         path
         for path in everything
         if not _is_device_code(path)
         and (path.startswith(folders) or not is_pytorchs(path) or (named and project.selected(path)))
     ]
+
+
+def _installed_headers(paths: Collection[str]) -> tuple[str, ...]:
+    """The folders that hold the headers of an installed PyTorch: what its setup.py puts below torch/include."""
+    present = frozenset(paths)
+    folders = (path.removesuffix(_INSTALLED[0]) for path in paths if path.endswith(_INSTALLED[0]))
+    return tuple(folder for folder in folders if folder and all(folder + name in present for name in _INSTALLED))
 
 
 def is_pytorchs(path: str) -> bool:
