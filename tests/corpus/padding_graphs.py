@@ -50,6 +50,9 @@ FORMS = (
     "    if {0}:\n        x = F.pad(x, (0, 0, 0, {1}))\n    return x + 1\n",
     "    if {0}:\n        y = F.pad(x, (0, {1}), value=2.0)\n    else:\n        y = x\n    return y + 1\n",
     "    return (x if not ({0}) else F.pad(x, ({1}, 0))) + 1\n",
+    "    y = x\n    if {0}:\n        y = F.pad(x, (0, {1}))\n    return y + x.sum()\n",
+    "    if (k := {1}) > 0:\n        x = F.pad(x, (0, 0, 0, k))\n    return x + k\n",
+    "    if (k := {1}) and {0}:\n        x = F.pad(x, (0, k))\n    return x + k\n",
 )
 SIZES = tuple(itertools.product(range(1, 10), (2, 3), (1, 2, 3, 4, 7), (False, True)))
 
@@ -81,10 +84,15 @@ def rewrite(source: str) -> str:
     return apply(source, home=None)
 
 
+def sources() -> list[str]:
+    """Every condition with every amount in every form, each function once."""
+    pairs = list(itertools.product(CONDITIONS, AMOUNTS))
+    return list(dict.fromkeys(HEAD + form.format(*pair) for form in FORMS for pair in pairs))
+
+
 def rewritten() -> list[tuple[str, str]]:
     """The functions that the rule changes, before and after."""
-    sources = [HEAD + form.format(*pair) for form in FORMS for pair in itertools.product(CONDITIONS, AMOUNTS)]
-    changed = [(source, rewrite(source)) for source in sources]
+    changed = [(source, rewrite(source)) for source in sources()]
     return [(before, after) for before, after in changed if "is_compiling()" in after]
 
 
@@ -152,7 +160,7 @@ def main() -> int:
         changed["fewer graphs" if after < before else "as many graphs" if after == before else "more graphs"] += 1
         took, takes = map(takes_unknown, pair)
         changed[_UNKNOWN[takes - took]] += 1
-    print(f"{len(pairs)} of {len(CONDITIONS) * len(AMOUNTS) * len(FORMS)} rewritten, {len(wrong)} wrong")
+    print(f"{len(pairs)} of {len(sources())} rewritten, {len(wrong)} wrong")
     print(", ".join(f"{what}: {count}" for what, count in changed.most_common()))
     return bool(wrong)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
 
 from transforms.python.flow.asking import asks
 from transforms.python.flow.nodes import is_read
@@ -59,10 +60,17 @@ def _asking(place: Place, test: ast.expr, truth: bool) -> tuple[int, int]:
 
 
 def _compiled(place: Place, test: ast.expr, truth: bool) -> tuple[Change, ...]:
+    changes = _compiled_first(place, test, truth)
+    named = [node for node in ast.walk(test) if isinstance(node, ast.NamedExpr)]
+    if not named:
+        return changes
+    before, there = _named_before(place, test, named)
+    return (before, *_joined(changes, there))
+
+
+def _compiled_first(place: Place, test: ast.expr, truth: bool) -> tuple[Change, ...]:
     first, last = _asking(place, test, truth)
     asked = _part(test, first, last)
-    if any(isinstance(node, ast.NamedExpr) for node in ast.walk(asked)):
-        raise Undecided("the condition assigns a variable, so that it has to be evaluated")
     compiling = f"{place.names.torch}.{COMPILING}"
     before = f"{compiling} or " if truth else f"not {compiling} and "
     if isinstance(asked, ast.BoolOp) and asked in getattr(test, "values", ()) and isinstance(asked.op, ast.Or) is truth:
@@ -74,6 +82,50 @@ def _compiled(place: Place, test: ast.expr, truth: bool) -> tuple[Change, ...]:
     around = asked is not test
     opened, closed = f"{'(' * around}{before}{'(' * grouped}", ")" * (around + grouped)
     return tuple(change for change in (Change(start, start, opened), Change(end, end, closed)) if change.text)
+
+
+def _named_before(place: Place, test: ast.expr, named: Sequence[ast.NamedExpr]) -> tuple[Change, Change]:
+    """The statement above a branch that assigns what its condition assigns first of all, and the name in its place.
+
+    Raises Undecided where it is not evaluated first, or no statement can stand there.
+    """
+    layout, branch = place.layout, place.site.node
+    indent = layout.indent(branch) if isinstance(branch, ast.If) and branch.test is test else None
+    if indent is None or len(named) > 1 or _evaluated_first(test) is not named[0] or not _is_if(layout, branch):
+        raise Undecided("the condition assigns a variable, so that it has to be evaluated")
+    (assigning,) = named
+    start, end = layout.start(assigning), layout.end(assigning)
+    opened = re.search(r"\(\s*$", layout.text(layout.start(branch), start))
+    closed = re.match(r"\s*\)", layout.text(end, layout.end(branch)))
+    if opened and closed:
+        start, end = start - len(opened[0]), end + len(closed[0])
+    value = place.text(assigning.value)
+    value = f"({value})" if "\n" in value else value
+    at = layout.line_start(branch.lineno)
+    line = f"{indent}{assigning.target.id} = {value}{layout.newline}"
+    return Change(at, at, line), Change(start, end, assigning.target.id)
+
+
+def _evaluated_first(node: ast.expr) -> ast.expr:
+    """The part of an expression that is evaluated before all others, as far as operators tell."""
+    match node:
+        case ast.Compare(left=first) | ast.BinOp(left=first) | ast.BoolOp(values=[first, *_]):
+            return _evaluated_first(first)
+        case ast.UnaryOp(operand=first):
+            return _evaluated_first(first)
+    return node
+
+
+def _is_if(layout: Layout, branch: ast.stmt) -> bool:
+    """Whether a branch begins with `if`, not `elif`, before which no statement can stand."""
+    return layout.text(layout.start(branch), layout.start(branch) + 2) == "if"
+
+
+def _joined(changes: Sequence[Change], name: Change) -> Iterator[Change]:
+    """`changes` and `name`, as one where both begin at the same byte."""
+    before = "".join(change.text for change in changes if change.start == name.start)
+    yield from (change for change in changes if change.start != name.start)
+    yield Change(name.start, name.end, before + name.text)
 
 
 def _span(layout: Layout, test: ast.expr, first: int, last: int) -> tuple[int, int]:

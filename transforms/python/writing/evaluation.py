@@ -181,7 +181,7 @@ class Evaluated:
         if ast.unparse(node) in self.texts and not isinstance(node, ast.NamedExpr):
             return True
         if isinstance(node, ast.Attribute):
-            return self._may_read(node.value, present)
+            return self.may_read(node.value, present)
         if isinstance(node, ast.Subscript):
             dimension = dimension_of(node)
             if isinstance(node.slice, ast.Slice):
@@ -226,7 +226,7 @@ class Evaluated:
         if isinstance(node, ast.Name) and node.id not in present:
             return not self._may_be_none(node)
         shape = isinstance(node, (ast.Attribute, ast.Call)) and shape_owner(node) != ""
-        return shape or isinstance(node, (ast.Tuple, ast.List, ast.Constant)) or self._may_read(node, present)
+        return shape or isinstance(node, (ast.Tuple, ast.List, ast.Constant)) or self.may_read(node, present)
 
     def _may_be_none(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id in self.absent and f"{node.id}." not in self.texts
@@ -241,7 +241,8 @@ class Evaluated:
             reached.add_outcome(operand, isinstance(node.op, ast.And))
         return True
 
-    def _may_read(self, owner: ast.expr, present: Mapping[str, bool]) -> bool:
+    def may_read(self, owner: ast.expr, present: Mapping[str, bool]) -> bool:
+        """Whether an attribute of what `owner` evaluates to can be read: it is not None."""
         text = ast.unparse(owner)
         if f"{text}." in self.texts or any(read.startswith((f"{text}.", f"{text}[")) for read in self.texts):
             return True
@@ -258,7 +259,7 @@ class Evaluated:
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in _SIMPLE_METHODS:
             return False
         dimension = dimension_of(node)
-        if not self._may_read(node.func.value, present):
+        if not self.may_read(node.func.value, present):
             return False
         return not node.args or (self._turns(node) if dimension is None else self._in_range(dimension))
 

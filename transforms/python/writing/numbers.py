@@ -82,6 +82,8 @@ class Arithmetic:
         self._parts += 1
         if self._parts > _MOST_PARTS:
             return None
+        if isinstance(node, ast.NamedExpr):
+            return self._expression(node.value, divides)
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
             self._constants.add(abs(node.value))
             return node

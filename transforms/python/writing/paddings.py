@@ -9,8 +9,10 @@ from typing import NamedTuple
 from transforms.python.flow.nodes import blocks, called, dotted, is_read, variables_in
 from transforms.python.flow.parameters import may_be_left_out
 from transforms.python.flow.torch_names import TORCH_MODULES
+from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.numbers import FEWEST, PLAIN, Arithmetic, value_of
 from transforms.python.writing.place import Place
+from transforms.python.writing.remainders import is_changed
 
 _PADS = {"pad": ("input", "pad", "mode", "value"), "constant_pad_nd": ("input", "pad", "value")}
 """The parameters of the functions that pad: torch/nn/functional.py, native_functions.yaml."""
@@ -51,7 +53,8 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
         tensor, amounts = given
         amounts = found.held.get(amounts.id, amounts) if isinstance(amounts, ast.Name) else amounts
         elements = listed(amounts)
-        if not elements or not _keeps(kept, target.id, tensor) or _may_be_none(place, tensor):
+        keeps = _keeps(kept, target.id, tensor) or (not kept and _holds(place, target.id, tensor))
+        if not elements or not keeps or _may_be_none(place, tensor):
             return None
         found.amounts.extend(elements)
         found.tensors.update({target.id}, variables_in(tensor))
@@ -65,7 +68,12 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
 def _may_be_none(place: Place, tensor: ast.expr) -> bool:
     """Whether a value need not be given, so that eager passes None by where it pads nothing; so may a gradient be."""
     gradients = place.function.name == "backward" and b"set_materialize_grads" in place.layout.source
-    return gradients or may_be_left_out(place.function.args, place.nodes, tensor)
+    if not gradients and not may_be_left_out(place.function.args, place.nodes, tensor):
+        return False
+    evaluated = evaluated_before(place.function, place.site.node)
+    if isinstance(place.site.node, (ast.If, ast.IfExp)):
+        evaluated.add(place.site.node.test)
+    return not evaluated.may_read(tensor, {})
 
 
 def chosen_padding(place: Place, value: ast.expr, other: ast.expr) -> Padding | None:
@@ -133,7 +141,10 @@ def forms(place: Place, found: Padding, asked: ast.expr, truth: bool) -> list[as
 
     None where that cannot be seen by the numbers that are drawn for the sizes.
     """
-    arithmetic = Arithmetic(place, found.held)
+    named = {part.target.id: part.value for part in ast.walk(asked) if isinstance(part, ast.NamedExpr)}
+    if any(name in found.held or len(place.assigned(name)) > 1 for name in named):
+        return None
+    arithmetic = Arithmetic(place, found.held | named)
     condition = arithmetic.function(asked)
     written = [
         [(form, function) for form in _forms(arithmetic, amount, asked) if (function := arithmetic.function(form))]
@@ -173,6 +184,19 @@ def _keeps(kept: Sequence[ast.stmt], name: str, tensor: ast.expr) -> bool:
         return ast.unparse(tensor) == name
     given = {ast.unparse(s.targets[0]): ast.unparse(s.value) for s in kept if isinstance(s, ast.Assign)}
     return given.get(name) == ast.unparse(tensor)
+
+
+def _holds(place: Place, name: str, tensor: ast.expr) -> bool:
+    """Whether a variable still holds `tensor`, which a statement above gave it, and else only gets what is padded."""
+    given = [node for node in place.nodes if isinstance(node, ast.Assign) and node.targets[0] is node.targets[-1]]
+    given = [node for node in given if getattr(node.targets[0], "id", "") == name]
+    alias = next((node for node in given if ast.unparse(node.value) == ast.unparse(tensor)), None)
+    if alias is None or len(place.assigned(name)) != 2 or place.in_loop or is_changed(place, alias.value):
+        return False
+    statements = (node for node in (place.function, *place.nodes) if isinstance(node, ast.stmt))
+    block = next(block for statement in statements for block in blocks(statement) if alias in block)
+    below = block[block.index(alias) + 1 :]
+    return any(part is place.site.node for statement in below for part in ast.walk(statement))
 
 
 def _only_keeps(kept: Sequence[ast.stmt], targets: set[str]) -> bool:

@@ -70,10 +70,10 @@ def held_value(place: Place, variable: ast.Name, evaluated: Collection[str] | No
         return None
     if evaluated is None:
         evaluated = evaluated_before(place.function, place.site.node).texts
-    return value if ast.unparse(value) in evaluated and not _is_changed(place, value) else None
+    return value if ast.unparse(value) in evaluated and not is_changed(place, value) else None
 
 
-def _is_changed(place: Place, value: ast.expr) -> bool:
+def is_changed(place: Place, value: ast.expr) -> bool:
     """Whether what a value is made of may be another at the branch: assigned anew, or changed by a call between."""
     names = variables_in(value)
     declared = (part.names for part in all_nodes([place.function]) if isinstance(part, (ast.Global, ast.Nonlocal)))
@@ -168,7 +168,7 @@ def _first_value(place: Place, variable: ast.Name) -> ast.expr | None:
         return None
     (value,) = outside
     is_kept = isinstance(value, ast.Constant) or (
-        ast.unparse(value) in evaluated_before(place.function, branch).texts and not _is_changed(place, value)
+        ast.unparse(value) in evaluated_before(place.function, branch).texts and not is_changed(place, value)
     )
     return value if is_kept else None
 

@@ -17,6 +17,7 @@ REREAD = (
     "    else:\n        y = x\n        c = 0\n"
 )
 IF = "torch.compiler.is_compiling()"
+ASSIGNS = "the condition assigns a variable, so that it has to be evaluated"
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,14 @@ IF = "torch.compiler.is_compiling()"
          f"if not {IF} and (n % 4 == 0 or n % 2 == 0):\n        y = x\n    else:\n        y = F.pad(x, [0, n % 2])\n"),
         ("if flag and (n % m or n % m > 1):\n        x = F.pad(x, (0, -n % m))\n",
          f"if flag and ({IF} or n % m or n % m > 1):\n        x = F.pad(x, (0, -n % m))\n"),
+        ("if (pad := -n % m) > 0:\n        x = F.pad(x, (0, pad))\n",
+         f"pad = -n % m\n    if {IF} or pad > 0:\n        x = F.pad(x, (0, pad))\n"),
+        ("if (pad := m - n) > 0 and flag:\n        x = F.pad(x, (0, pad))\n    y = y + pad\n",
+         f"pad = m - n\n    if ({IF} or pad > 0) and flag:\n        x = F.pad(x, (0, max(pad, 0)))\n    y = y + pad\n"),
+        ("if not (pad := -n\n               % m):\n        y = x\n    else:\n        y = F.pad(x, (0, pad))\n",
+         f"pad = -n % m\n    if not {IF} and not pad:\n        y = x\n    else:\n        y = F.pad(x, (0, pad))\n"),
+        ("z = x\n    if n % m:\n        z = F.pad(x, (0, -n % m))\n    y = y + z\n",
+         f"z = x\n    if {IF} or n % m:\n        z = F.pad(x, (0, -n % m))\n    y = y + z\n"),
         ("if flag or n % m == 0 and n > -1:\n        y = x\n    else:\n        y = F.pad(x, [-n % m])\n",
          f"if flag or not {IF} and n % m == 0 and n > -1:\n        y = x\n    else:\n        y = F.pad(x, [-n % m])\n"),
     ],
@@ -109,7 +118,12 @@ def test_what_is_compiled_pads_by_nothing(rewrite: Any, body: str, new: str) -> 
         "for _ in y:\n        x.add_(1)\n        if n % m:\n            x = F.pad(x, (0, -n % m))\n",
         "if len(x) < m:\n        x = F.pad(x, (0, max(m - len(x), 0)))\n        x = F.pad(x, (0, m - len(x)))\n",
         "if n % m:\n        x = F.pad(x, (0, -n % m))\n        n, c = x.shape\n        x = F.pad(x, (0, -n % m))\n",
-        "if (pad := -n % m) > 0:\n        x = F.pad(x, (0, pad))\n",
+        "if n > (pad := -n % m) > 0:\n        x = F.pad(x, (0, pad))\n",
+        "while (pad := -n % m) > 0:\n        x = F.pad(x, (0, pad))\n",
+        "if (pad := -n % m) > 0 and (pad := pad + 1):\n        x = F.pad(x, (0, pad))\n",
+        "if flag:\n        y = x\n    if n % m:\n        y = F.pad(x, (0, -n % m))\n",
+        "y = x\n    x = x + 1\n    if n % m:\n        y = F.pad(x, (0, -n % m))\n",
+        "y = x\n    for _ in x:\n        if n % m:\n            y = F.pad(x, (0, -n % m))\n",
         "if n % m and flag and c % m:\n        x = F.pad(x, (0, -n % m * (-c % m)))\n",
         "if n % m and draw(n):\n        x = F.pad(x, (0, -n % m))\n",
     ],
@@ -117,6 +131,22 @@ def test_what_is_compiled_pads_by_nothing(rewrite: Any, body: str, new: str) -> 
 def test_what_is_not_seen_to_be_nothing_is_left(look: Any, body: str) -> None:
     findings = look(HEAD + "    " + body + "    return x + y\n")
     assert not [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if flag and (pad := -n % m) > 0:\n        x = F.pad(x, (0, pad))\n",
+        "if flag:\n        x = y\n    elif (pad := -n % m) > 0:\n        x = F.pad(x, (0, pad))\n",
+        "x = F.pad(x, (0, pad)) if (pad := -n % m) > 0 else x\n",
+        "if x is y or (pad := -n % m) > 0:\n        x = F.pad(x, (0, pad))\n",
+    ],
+)
+def test_what_a_condition_assigns_stays_where_no_line_above_can_assign_it(look: Any, body: str) -> None:
+    guarded = look(HEAD + "    " + body + "    return x + y\n")
+    assert [bool(finding.edits) for finding in guarded if finding.rule == "padding-branch"] == [True]
+    left = look(HEAD + "    " + body + "    return x + y\n", home=None)
+    assert [finding.reason for finding in left if finding.rule == "padding-branch"] == [ASSIGNS]
 
 
 def test_pytorch_and_what_dynamo_does_not_trace_have_guards(rewrite: Any) -> None:
@@ -370,7 +400,8 @@ def test_what_an_autograd_function_pads_is_asked_of_who_applies_it(tmp_path: Pat
         ("", "grad", True),
         ("mask, = ctx.saved_tensors", "mask", False),
         ("mask, = ctx.saved_tensors\n        mask = mask * 2", "mask", False),
-        ("ctx.set_materialize_grads(False)", "grad", False),
+        ("ctx.set_materialize_grads(False)", "grad", True),
+        ("ctx.set_materialize_grads(False)", "other", False),
     ],
 )
 def test_backward_pads_no_tensor_that_may_be_none(tmp_path: Path, first: str, tensor: str, padded: bool) -> None:
@@ -379,7 +410,7 @@ def test_backward_pads_no_tensor_that_may_be_none(tmp_path: Path, first: str, te
     def forward(ctx, x):
         return x + 1
     @staticmethod
-    def backward(ctx, grad):
+    def backward(ctx, grad, other=None):
         {first or "pass"}
         pad = -grad.shape[0] % 8
         if pad > 0:
