@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from codemod.fix.calls import from_own_trees, is_of
 from codemod.fix.catching import guard_around, parsed
 from codemod.fix.checks import Check, check_at
 from codemod.fix.conversions import conversions_at
 from codemod.fix.crops import crop_at
+from codemod.fix.declared import declaring_edits, said_of
 from codemod.fix.lines import Lines
-from codemod.fix.marks import Mark, mark_edit, marks_for, parameters_of
+from codemod.fix.marks import Mark, mark_edit, marks_for
 from codemod.fix.order import order_at
 from codemod.fix.settings import setting_edit
 from codemod.fix.trees import Copy, Tree
@@ -99,6 +101,8 @@ def candidates_for(
     yield from _fit(_settings(answers, trial, lines), lines, sources)
     for answer in answers:
         yield from _fit(_marked(answer, trial, lines), lines, sources)
+    for answer in answers:
+        yield from _declaring(answer, trial.calls, lines)
 
 
 def next_failure(candidate: Candidate, trial: Trial, lines: Lines) -> tuple[Answer, Frame | None] | None:
@@ -330,28 +334,39 @@ def _declared(trial: Trial) -> set[str]:
 def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: Lines) -> Candidate | None:
     """The mark at every call, from a tree of the user's own, of the function that an answer is about."""
     edits: dict[Tree, list[Edit]] = {}
-    frame = None
-    for call in calls:
-        path, line, name = call.function
-        if not answer.function.startswith(f"{name} (") or not answer.function.endswith(f":{line})"):
-            continue
-        tree, callee = lines.tree(call.path), lines.tree(path)
-        if tree is None or tree.package or callee is None:
-            continue
-        function = lines.original(callee, path, line)
-        parameters = parameters_of(lines.source(callee, function[0]), function[1], name)
-        place = lines.original(tree, call.path, call.line)
-        column = call.column if lines.unchanged(tree, *place) else -1
-        at = Call(call.function, *place, column, (place[1] + call.end[0] - call.line, call.end[1]))
-        edit = mark_edit(place[0], lines.source(tree, place[0]), at, parameters, mark)
-        if edit is not None:
-            edits.setdefault(tree, []).append(edit)
-            frame = frame or _own_place(answer, lines) or Frame(call.path, call.line, "")
+    for tree, path, call, parameters in from_own_trees([c for c in calls if is_of(c, answer)], lines):
+        edit = mark_edit(path, lines.source(tree, path), call, parameters, mark)
+        edits.setdefault(tree, []).extend([edit] if edit is not None else [])
+    what = f"{mark.function}({mark.name}, {mark.dimension}) where the compiled function is called"
+    return _at_calls(answer, what, edits, lines)
+
+
+def _declaring(answer: Answer, calls: Sequence[Call], lines: Lines) -> Iterator[Candidate]:
+    """What the program may declare of sizes that it marks as unknown itself, so that torch need not ask."""
+    of_it = [call for call in calls if is_of(call, answer)] or calls  # a decorator may be compiled, not what it holds
+    for declared in answer.declared:
+        edits: dict[Tree, list[Edit]] = {}
+        for tree, path, call, parameters in from_own_trees(of_it, lines):
+            own = declaring_edits(path, lines.source(tree, path), call, parameters, declared)
+            edits.setdefault(tree, []).extend(own)
+        candidate = _at_calls(answer, f"{said_of(declared)}, so that other inputs are refused", edits, lines)
+        if candidate is not None:
+            yield candidate
+
+
+def _at_calls(answer: Answer, what: str, edits: Mapping[Tree, Sequence[Edit]], lines: Lines) -> Candidate | None:
+    """The candidate of edits at the calls of a compiled function, in the first tree that has any."""
     for tree, own in edits.items():
-        what = f"{mark.function}({mark.name}, {mark.dimension}) where the compiled function is called"
-        named = lines.without_changes(frame or Frame("", 0, ""))
-        return Candidate(what, tree, tuple(sorted(set(own))), named, _why(answer))
+        if own:
+            place = _own_place(answer, lines)
+            frame = lines.without_changes(place) if place is not None else _frame_at(tree, own[0], lines)
+            return Candidate(what, tree, tuple(sorted(set(own))), frame, _why(answer))
     return None
+
+
+def _frame_at(tree: Tree, edit: Edit, lines: Lines) -> Frame:
+    line = 1 + lines.source(tree, edit.path).count(b"\n", 0, edit.start)
+    return Frame(str(tree.root / edit.path), line, "")
 
 
 def _why(answer: Answer) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from codemod.fix.calls import argument_of, call_at, calls_beside, name_of
 from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
 from codemod.fix.trial import Call
@@ -19,7 +20,6 @@ _SIZE = re.compile(r"\b(\w+)\.size\((\d+)\)")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
 _MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_static", "mark_unbacked"})
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DYNAMIC, UNBACKED = "torch._dynamo.mark_dynamic", "torch._dynamo.decorators.mark_unbacked"
 
 
@@ -56,36 +56,19 @@ def mark_edit(path: str, source: bytes, call: Call, parameters: Sequence[str], m
     no name gets one. Where Python does not say the column, the call has to be the only one of its line.
     """
     tree = parsed(source)
-    if tree is None:
-        return None
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_at(node, call)]
-    if mark.name not in parameters or not imports_torch(tree) or len(calls) != 1:
+    node = call_at(tree, call) if tree is not None else None
+    if tree is None or node is None or mark.name not in parameters or not imports_torch(tree):
         return None
     for statement in (node for node in ast.walk(tree) if isinstance(node, _SIMPLE)):
-        if any(isinstance(node, ast.NamedExpr) for node in ast.walk(statement)):
+        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(statement)):
             continue
-        if any(node is calls[0] for node in _evaluated_once(statement)):
-            argument = _argument(calls[0], parameters.index(mark.name), mark.name)
+        if any(part is node for part in _evaluated_once(statement)):
+            argument = argument_of(node, parameters, mark.name)
             if argument is None or _is_marked(tree, statement, argument, mark):
                 return None
             if _goes_first(statement, argument):
                 return _inserted(path, source, tree, statement, argument, mark)
     return None
-
-
-def parameters_of(source: bytes, line: int, name: str) -> list[str]:
-    """The names of a function's positional parameters, that of the instance apart; empty where it is not there."""
-    tree = parsed(source)
-    if tree is None:
-        return []
-    methods = {id(item) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for item in node.body}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            if first <= line <= node.lineno:
-                names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
-                return names[1:] if id(node) in methods else names
-    return []
 
 
 def _inserted(
@@ -121,37 +104,16 @@ def _evaluated_once(statement: ast.stmt) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
-def _is_at(node: ast.Call, call: Call) -> bool:
-    ends = call.column < 0 or (node.col_offset, node.end_lineno, node.end_col_offset) == (call.column, *call.end)
-    return node.lineno == call.line and ends
-
-
-def _argument(node: ast.Call, index: int, name: str) -> ast.expr | None:
-    if any(isinstance(argument, ast.Starred) for argument in node.args[: index + 1]):
-        return None
-    named = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
-    return node.args[index] if index < len(node.args) else named
-
-
 def _is_marked(tree: ast.Module, statement: ast.stmt, argument: ast.expr, mark: Mark) -> bool:
     """Whether the function around a call marks the same dimension of an argument; two marks of one are contrary."""
-    around = (node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS))
-    bodies = [function.body for function in around if any(node is statement for node in ast.walk(function))]
-    pending: list[ast.AST] = [*[tree.body, *bodies][-1]]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Call) and _may_mark(node, argument, mark.dimension):
-            return True
-        if not isinstance(node, _FUNCTIONS):
-            pending += ast.iter_child_nodes(node)
-    return False
+    calls = calls_beside(tree, statement)
+    return any(_may_mark(call, argument, mark.dimension) for call in calls if name_of(call) in _MARKS)
 
 
 def _may_mark(call: ast.Call, argument: ast.expr, dimension: int) -> bool:
-    """Whether a call is a mark of an argument, whose dimensions include this one, or are not all numbers."""
-    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    """Whether a mark is of an argument, and its dimensions include this one, or are not all numbers."""
     given = [*call.args[:2], *(each.value for each in call.keywords if each.arg in ("t", "index"))]
-    if name not in _MARKS or ast.dump(argument) not in map(ast.dump, given):
+    if ast.dump(argument) not in map(ast.dump, given):
         return False
     items = (each.elts if isinstance(each, (ast.Tuple, ast.List)) else [each] for each in given[1:])
     numbers = [item.value if isinstance(item, ast.Constant) else dimension for each in items for item in each]

@@ -108,13 +108,26 @@ class Repair:
             reason = f"{verdict.reason}{_then(*moved, failed=bool(after.status)) if moved is not None else ''}"
             self.tell("try", f"{candidate.what}: {reason}")
             if verdict.better:
-                return list(chain), after, place
+                return self._needed(latest, after, place, eager, list(chain))
             self.refused[chain] = reason
             if (after.status or moved is not None) and len(chain) < _DEEPEST:
                 further = self._step(latest, after, place, eager, list(chain))
                 if further is not None:
                     return further
         return None
+
+    def _needed(
+        self, latest: Trial, after: Trial, place: Copy, eager: Trial, chain: list[Candidate]
+    ) -> tuple[list[Candidate], Trial, Copy]:
+        """Of a chain that makes the program better, as `after` shows, what it takes: the last may do without others."""
+        for candidate in chain[:-1]:
+            rest = [each for each in chain if each is not candidate]
+            with patched(self.program, contents_of([*self.made, *rest])) as without:
+                trial = run_trial(without.program, seconds=self._limit)
+            if compare(latest, trial, eager).better and not compare(trial, after, eager).better:
+                self.tell("try", f"without this it is as good: {candidate.what}")
+                chain, after, place = rest, trial, without
+        return chain, after, place
 
     def _fails_copied(self, together: Sequence[Candidate], after: Trial) -> str:
         """Why the failure of `after` may be the copy's, as a copy without a change fails otherwise than the program."""

@@ -16,7 +16,7 @@ from codemod.errors import SymfixError
 from codemod.probe.answers import Report
 from codemod.probe.collect import first_sentence
 from codemod.probe.fakes import lacking
-from codemod.probe.script import ERRORS, PRINTED, Program, tells, traced
+from codemod.probe.script import ERRORS, PRINTED, Program, says, tells, traced
 from codemod.probe.texts import read_text
 from codemod.probe.violations import suggested_fixes, violation
 from codemod.runner.causes import TELLING
@@ -113,11 +113,13 @@ def run_trial(program: Program, eager: bool = False, seconds: float | None = Non
         calls = (call for record in records if (call := _call(record)) is not None)
         collector = ended.collector()
         report = collector.report()
+        error = _last_error(written) if ended.status else ""
+        error = next((a.text for a in report.answers if a.kind == "error" and says(a.text, error)), error)
         if ended.status:  # what fails outside of Dynamo is in no trace
             report = replace(report, answers=(*report.answers, *read_text(written).answers))
         return Trial(
             ended.status,
-            _last_error(written) if ended.status else "",
+            error,
             printed,
             tuple(_result(record) for record in records),
             tuple(dict.fromkeys(calls)),

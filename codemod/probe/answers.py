@@ -11,6 +11,7 @@ from codemod.borders.documents import load_document, read_bounded
 from codemod.borders.quoting import json_text
 from codemod.errors import SymfixError
 from codemod.probe import subjects
+from codemod.probe.declaring import Declaration
 from codemod.probe.places import COMPILED, TORCH
 from codemod.probe.subjects import Subject, read_subject
 from codemod.probe.trace import Frame
@@ -95,6 +96,9 @@ class Answer:
     stack: tuple[Frame, ...] = field(default=(), compare=False)
     """The compiled program's lines that led there, of all that are counted; no part of a report that is written."""
 
+    declared: tuple[Declaration, ...] = field(default=(), compare=False)
+    """What the program may declare of its sizes, each of which answers the question; no part of one either."""
+
     @property
     def whose(self) -> str:
         """`owner`, with the functions that asked, or the argument, where it is C++."""
@@ -146,9 +150,9 @@ class Report:
     def to_json(self) -> str:
         """The report as a document that `read_report` takes."""
         plain = replace(self, answers=())
-        answers = [asdict(replace(answer, stack=())) for answer in self.answers]
+        answers = [asdict(replace(answer, stack=(), declared=())) for answer in self.answers]
         for answer in answers:
-            del answer["stack"]
+            del answer["stack"], answer["declared"]
         return json_text({"format": _VERSION[0], "version": _VERSION[1], **asdict(plain), "answers": answers})
 
 

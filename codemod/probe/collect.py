@@ -12,6 +12,7 @@ from codemod.errors import SymfixError
 from codemod.probe.advice import STATIC, advice_about
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
 from codemod.probe.breaks import Break, advice_for, graph_break
+from codemod.probe.declaring import Declaration, advice_of, declarations
 from codemod.probe.fakes import lacking
 from codemod.probe.places import (
     COMPILED,
@@ -81,6 +82,8 @@ class Collector:
     """The last attempt of each compilation, with the functions that it traced."""
     _broken: tuple[str, Break | None, int] = ("", None, 0)
     """The last graph break: its compilation, and the index of the answer about it."""
+    _takes: frozenset[str] = frozenset()
+    """The parameters of mark_unbacked, in the torch that ran."""
     _unknown: dict[str, Record] = field(default_factory=dict)
     """Where the last error arose about each expression whose value is unknown."""
 
@@ -97,6 +100,8 @@ class Collector:
             if record.kind == "create_symbol" or record.value.get("name") == NAMED:
                 names = sources.setdefault(record.compilation, {})
                 names[str(record.value.get("symbol"))] = str(record.value.get("source", ""))
+                takes = record.value.get("takes")
+                self._takes = frozenset(map(str, takes)) if isinstance(takes, list) else self._takes
             else:
                 if record.kind == "dynamo_start":
                     sources.pop(record.compilation, None)
@@ -179,7 +184,9 @@ class Collector:
             elif broken is not None:
                 self._broken = record.compilation, broken, len(self._answers)
                 where = self._arisen(record, broken.text, broken.stack)
-                self._add(where, "break", first_sentence(broken.text, sources), advice_for(broken.setting))
+                declared = self._declarations(broken.text, sources)
+                advice = advice_for(broken.setting) or advice_of(declared)
+                self._add(where, "break", first_sentence(broken.text, sources), advice, declared=declared)
         elif name == ASKERS:
             self._asked = record.value
         elif name == CANNOT:
@@ -231,7 +238,13 @@ class Collector:
         if not (_ABOUT_SIZES.search(reason) or _ABOUT_SIZES.search(str(value["fail_type"]))):
             return
         where = self._arisen(record, reason, (user,) if user is not None else ())
-        self._add(where, "error", first_sentence(reason, sources))
+        declared = self._declarations(reason, sources)
+        self._add(where, "error", first_sentence(reason, sources), advice_of(declared), declared=declared)
+
+    def _declarations(self, reason: str, sources: Mapping[str, str]) -> tuple[Declaration, ...]:
+        """What the program may declare of its unknown sizes, so that torch need not ask what `reason` is about."""
+        asked = _DEPENDENT.search(reason)
+        return declarations(asked[1], sources, self._takes) if asked else ()
 
     def _arisen(self, record: Record, reason: str, user_stack: tuple[Frame, ...]) -> Record:
         """`record` at the lines where what `reason` names arose: those of the trace, else those of the program.
@@ -247,7 +260,10 @@ class Collector:
         self._asked = {"functions": functions, "argument": "" if functions else argument_in(reason)}
         return Record(record.kind, record.value, record.compilation, (), user_stack)
 
-    def _add(self, record: Record, kind: str, text: str, advice: str = "", names: Sequence[str] = ()) -> None:
+    def _add(
+        self, record: Record, kind: str, text: str, advice: str = "", names: Sequence[str] = (),
+        declared: tuple[Declaration, ...] = (),
+    ) -> None:  # fmt: skip
         """An answer whose `text` is about `names`, as `spelled` gives them."""
         if kind == "specialized":  # is traced where it comes about, with the guard, and where it is looked up later
             if (record.compilation, text) in self._specialized:
@@ -262,7 +278,8 @@ class Collector:
         whose = schema_owner(argument) if argument and is_compiled(whose) else whose
         advice = _SYMBOLIC if whose not in (COMPILED, "") and "(int" in argument else advice
         self._answers.append(Answer(kind, text, whose, place, user, label, advice=advice, native=native,
-                                    argument=argument, kept=kept, stack=record.user_stack))  # fmt: skip
+                                    argument=argument, kept=kept, stack=record.user_stack,
+                                    declared=declared))  # fmt: skip
 
 
 def asked_by(asked: Mapping[str, Any]) -> tuple[str, str]:

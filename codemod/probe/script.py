@@ -100,11 +100,12 @@ def with_raised(answers: Sequence[Answer], texts: Iterable[str]) -> list[Answer]
     failures = [answer for answer in answers if answer.kind in _FAILURES]
     for raised in (answer for text in texts for answer in read_text(text).answers):
         nowhere = [answer for answer in failures if not _frames(answer) and answer.kind == raised.kind
-                   and _says(answer.text, raised.text)]  # fmt: skip
+                   and says(answer.text, raised.text)]  # fmt: skip
         if raised.kind in _FAILURES and len(nowhere) == 1:
             (traced_answer,) = nowhere
             located = replace(raised, text=traced_answer.text, function=traced_answer.function,
-                              count=traced_answer.count)  # fmt: skip
+                              count=traced_answer.count, advice=traced_answer.advice or raised.advice,
+                              declared=traced_answer.declared)  # fmt: skip
             together[together.index(traced_answer)] = located
         elif not any(tells(answer, raised) for answer in failures):
             together.append(raised)
@@ -122,10 +123,10 @@ def _frames(answer: Answer) -> set[tuple[str, int]]:
 def tells(answer: Answer, raised: Answer) -> bool:
     """Whether an answer of a trace is about the error of a text that ended a process."""
     lines, others = _frames(answer), _frames(raised)
-    return (lines == others or not lines.isdisjoint(others)) and _says(answer.text, raised.text)
+    return (lines == others or not lines.isdisjoint(others)) and says(answer.text, raised.text)
 
 
-def _says(text: str, raised: str) -> bool:
+def says(text: str, raised: str) -> bool:
     """Whether `text`, of a trace, is what an error's text says, perhaps with arguments in place of its symbols."""
     first, *pieces = SYMBOL.split(raised)
     if not pieces or text == raised:

@@ -51,7 +51,10 @@ UNKNOWN = "symfix_unknown"
 ASKED = "symfix_asked"
 """The attribute with the same that such an error has."""
 NAMED = "symfix_named"
-"""The artifact that says which argument an unknown size is of, "" for none; torch traces that of other sizes alone."""
+"""The artifact that says which argument an unknown size is of, "" for none; torch traces that of other sizes alone.
+
+Beside it stands what mark_unbacked takes in this torch.
+"""
 CANNOT = "symfix_cannot"
 """The artifact that says what this torch cannot tell."""
 _MISSING: list[str] = []
@@ -153,10 +156,17 @@ def _naming(original: Callable[..., Any]) -> Callable[..., Any]:
             if source is not None:
                 SOURCES[str(symbol)] = str(source.name() if callable(source.name) else source.name)
             if source is not None or earlier:
-                _trace(NAMED, {"symbol": str(symbol), "source": SOURCES.get(str(symbol), "")}, stacks=False)
+                named_after = {"symbol": str(symbol), "source": SOURCES.get(str(symbol), "")}
+                _trace(NAMED, {**named_after, "takes": _parameters_of_marks()}, stacks=False)
         return original(self, prefix, symbol, *arguments, **named)
 
     return symfix_passes_on
+
+
+def _parameters_of_marks() -> list[str]:
+    mark = getattr(sys.modules.get("torch._dynamo.decorators"), "mark_unbacked", None)
+    code = getattr(mark, "__code__", None)
+    return list(code.co_varnames[: code.co_argcount]) if code is not None else []
 
 
 _WRAPPERS = {

@@ -180,6 +180,40 @@ rows = torch.ones(2, 5)
 torch._dynamo.decorators.mark_unbacked(rows, 1)
 print(scores(rows, torch.ones(2, 1)).sum().item())
 """,
+    # Two inputs of one length, which torch does not know of sizes that are marked as unknown.
+    "one_length": """import torch
+from torch._dynamo.decorators import mark_unbacked
+
+
+@torch.compile(fullgraph=True, backend="aot_eager")
+def joined(rows, *, mask):
+    return rows * mask if rows.shape[0] == mask.shape[0] else rows
+
+
+for size in (3, 5):
+    rows, mask = torch.ones(size, 2), torch.ones(size, 1)
+    mark_unbacked(rows, 0)
+    mark_unbacked(mask, 0)
+    print(joined(rows, mask=mask).sum().item())
+""",
+    # Attention that is causal where there is more than a token, and asks for the one token of a cache before.
+    "more_than_a_token": """import torch
+from torch._dynamo.decorators import mark_unbacked
+
+
+@torch.compile(fullgraph=True, backend="aot_eager")
+def attend(rows):
+    if rows.shape[0] == 1 and not torch.compiler.is_compiling():
+        return rows
+    causal = rows.shape[0] > 1 and rows.dim() == 2
+    return torch.nn.functional.scaled_dot_product_attention(rows, rows, rows, is_causal=causal)
+
+
+for size in (3, 5):
+    rows = torch.ones(size, 2)
+    mark_unbacked(rows, 0)
+    print(attend(rows).sum().item())
+""",
 }
 """The source of each, by name."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codemod.fix.marks import DYNAMIC, UNBACKED, Mark, mark_edit, marks_for, parameters_of
+from codemod.fix.calls import parameters_of
+from codemod.fix.marks import DYNAMIC, UNBACKED, Mark, mark_edit, marks_for
 from codemod.fix.trial import Call
 from codemod.model.edits import apply_edits
 from codemod.probe.answers import Answer

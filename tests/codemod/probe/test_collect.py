@@ -293,6 +293,16 @@ def test_an_error_has_the_line_and_the_functions_of_the_place_where_it_arose() -
     assert [answer.place for answer in collected(unknown, record("compilation_metrics", other)).answers] == [None]
 
 
+def test_an_error_about_unknown_sizes_has_what_the_program_may_declare_of_them() -> None:
+    reason = "Could not guard on data-dependent expression u0 > 1 (unhinted: u0 > 1).  (Size-like symbols: u0)"
+    failed = record("compilation_metrics", {"fail_type": "UserError", "fail_reason": reason})
+    for takes, said in ((["t", "min"], "if x.size(1) is always at least 2, say so: mark_unbacked(…, min=2)"), ([], "")):
+        named = {"name": "symfix_named", "symbol": "u0", "source": "L['x'].size()[1]", "takes": takes}
+        (answer,) = collected(record("dynamo_start", {}, START), record("artifact", named), failed).answers
+        assert (answer.advice, [each.keyword for each in answer.declared]) == (said, ["min"] if said else [])
+        assert "declared" not in Report("", (), (answer,)).to_json()
+
+
 def test_a_kernels_error_has_the_functions_of_the_stack_in_it() -> None:
     reason = (
         "got RuntimeError('Cannot call sizes() on tensor with symbolic sizes/strides\\nException raised from f\\n"

@@ -121,6 +121,13 @@ def test_unknown_sizes_are_named_after_their_arguments_until_others_have_their_s
         def name(self) -> str:
             return "L['y'].size()[0]"
 
+    def mark_unbacked(t: Any, index: int, shape_id: str | None = None) -> None:
+        kept = index
+        del kept
+
+    decorators = ModuleType("torch._dynamo.decorators")
+    decorators.mark_unbacked = mark_unbacked  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch._dynamo.decorators", decorators)
     module = ModuleType("torch.fx.experimental.symbolic_shapes")
     module.ShapeEnv = ShapeEnv  # type: ignore[attr-defined]
     assumptions.watch(module)
@@ -131,7 +138,12 @@ def test_unknown_sizes_are_named_after_their_arguments_until_others_have_their_s
     for _ in range(2):
         environment._log_create_unbacked_symbol("create", "u0", "[0, 9]")
     assert assumptions.SOURCES == {"u1": "L['y'].size()[0]"}
-    assert traced[2:] == [{"symbol": "u0", "source": ""}]
+    monkeypatch.delitem(sys.modules, "torch._dynamo.decorators")
+    environment._log_create_unbacked_symbol("create", "u1", "[0, 9]")
+    assert traced[2:] == [
+        {"symbol": "u0", "source": "", "takes": ["t", "index", "shape_id"]},
+        {"symbol": "u1", "source": "", "takes": []},
+    ]
 
 
 def test_what_a_torch_without_a_method_cannot_tell_is_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from transforms.python.writing.names import Layout
 from transforms.python.writing.place import Change, Place
 
 COMPILING = "compiler.is_compiling()"
+_ASSIGNS = "the condition assigns a variable, so that it has to be evaluated"
 
 
 def served(place: Place, test: ast.expr, truth: bool, default: bool | None = None) -> tuple[Change, ...]:
@@ -89,11 +90,12 @@ def _named_before(place: Place, test: ast.expr, named: Sequence[ast.NamedExpr]) 
 
     Raises Undecided where it is not evaluated first, or no statement can stand there.
     """
-    layout, branch = place.layout, place.site.node
-    indent = layout.indent(branch) if isinstance(branch, ast.If) and branch.test is test else None
-    if indent is None or len(named) > 1 or _evaluated_first(test) is not named[0] or not _is_if(layout, branch):
-        raise Undecided("the condition assigns a variable, so that it has to be evaluated")
-    (assigning,) = named
+    layout, branch, assigning = place.layout, place.site.node, named[0]
+    only = len(named) == 1 and _evaluated_first(test) is assigning
+    if not only or not isinstance(branch, ast.If) or branch.test is not test or layout.indent(branch) is None:
+        raise Undecided(_ASSIGNS)
+    if layout.text(layout.start(branch), layout.start(branch) + 2) != "if":  # no statement can stand before `elif`
+        raise Undecided(_ASSIGNS)
     start, end = layout.start(assigning), layout.end(assigning)
     opened = re.search(r"\(\s*$", layout.text(layout.start(branch), start))
     closed = re.match(r"\s*\)", layout.text(end, layout.end(branch)))
@@ -102,7 +104,7 @@ def _named_before(place: Place, test: ast.expr, named: Sequence[ast.NamedExpr]) 
     value = place.text(assigning.value)
     value = f"({value})" if "\n" in value else value
     at = layout.line_start(branch.lineno)
-    line = f"{indent}{assigning.target.id} = {value}{layout.newline}"
+    line = f"{layout.indent(branch)}{assigning.target.id} = {value}{layout.newline}"
     return Change(at, at, line), Change(start, end, assigning.target.id)
 
 
@@ -114,11 +116,6 @@ def _evaluated_first(node: ast.expr) -> ast.expr:
         case ast.UnaryOp(operand=first):
             return _evaluated_first(first)
     return node
-
-
-def _is_if(layout: Layout, branch: ast.stmt) -> bool:
-    """Whether a branch begins with `if`, not `elif`, before which no statement can stand."""
-    return layout.text(layout.start(branch), layout.start(branch) + 2) == "if"
 
 
 def _joined(changes: Sequence[Change], name: Change) -> Iterator[Change]:

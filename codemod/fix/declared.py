@@ -1,0 +1,103 @@
+"""What a program declares of the sizes that it marks as unknown: in its own calls of mark_unbacked."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from codemod.fix.calls import argument_of, call_at, calls_beside, name_of
+from codemod.fix.catching import parsed
+from codemod.fix.nodes import offset
+from codemod.fix.trial import Call
+from codemod.model.edits import Edit
+from codemod.probe.declaring import LEAST, SHAPE_ID, Declaration
+
+_SIZE = re.compile(r"(?:\w+\['(?P<keyword>\w+)'\]|(?P<name>\w+))\.size\((?P<dimension>\d+)\)")
+
+
+def declaring_edits(
+    path: str, source: bytes, call: Call, parameters: Sequence[str], declared: Declaration
+) -> tuple[Edit, ...]:
+    """The edits of `path` by which the marks of a call's arguments say what is `declared` of their sizes.
+
+    None where one of these is not marked by its own call of mark_unbacked in the same function, or says another thing.
+    """
+    tree = parsed(source)
+    node = call_at(tree, call) if tree is not None else None
+    if tree is None or node is None:
+        return ()
+    marks = [_mark(tree, node, parameters, size) for size in declared.sizes]
+    found = [mark for mark in marks if mark is not None]
+    if len(found) < len(marks):
+        return ()
+    keyword, value = declared.keyword, repr(declared.value)
+    if keyword == SHAPE_ID:
+        given = [text for mark in found if (text := _given(mark, keyword))]
+        value = given[0] if given else f'"{_short(declared.sizes[0])}"'
+        found = [mark for mark in found if not _given(mark, keyword)]
+        if len(given) > 1:
+            return ()
+    if any(_given(mark, keyword) for mark in found):
+        return ()
+    edits = [_with_keyword(path, source, mark, keyword, value) for mark in dict.fromkeys(found)]
+    return tuple(edit for edit in edits if edit is not None) if None not in edits else ()
+
+
+def said_of(declared: Declaration) -> str:
+    """What the marks say then, in words."""
+    if declared.keyword == SHAPE_ID:
+        first, last = map(_short, declared.sizes)
+        return f"{first} and {last} are declared equal (shape_id of mark_unbacked)"
+    bound = "at least" if declared.keyword == LEAST else "at most"
+    return f"{_short(declared.sizes[0])} is declared {bound} {declared.value} ({declared.keyword} of mark_unbacked)"
+
+
+def _short(size: str) -> str:
+    """A size as its argument is named, that of a `**kwargs` too."""
+    match = _SIZE.fullmatch(size)
+    return f"{match['keyword'] or match['name']}.size({match['dimension']})" if match is not None else size
+
+
+def _mark(tree: ast.Module, call: ast.Call, parameters: Sequence[str], size: str) -> ast.Call | None:
+    """The only call beside `call` that marks a size of an argument as unknown, and no other size."""
+    match = _SIZE.fullmatch(size)
+    argument = argument_of(call, parameters, match["keyword"] or match["name"]) if match is not None else None
+    if match is None or not isinstance(argument, ast.Name):
+        return None
+    of_it = [
+        each for each in calls_beside(tree, call) if name_of(each) == "mark_unbacked" and _marks(each, argument.id)
+    ]
+    own = [mark for mark in of_it if ast.unparse(mark.args[1]) == match["dimension"]]
+    return own[0] if len(own) == 1 else None
+
+
+def _marks(call: ast.Call, name: str) -> bool:
+    """Whether a call is of a variable and a dimension, or several, and of nothing that is not to be seen."""
+    plain = len(call.args) == 2 and all(keyword.arg for keyword in call.keywords)
+    return plain and isinstance(call.args[0], ast.Name) and call.args[0].id == name
+
+
+def _given(mark: ast.Call, keyword: str) -> str:
+    return next((ast.unparse(each.value) for each in mark.keywords if each.arg == keyword), "")
+
+
+def _with_keyword(path: str, source: bytes, mark: ast.Call, keyword: str, value: str) -> Edit | None:
+    """The edit that gives a call one more keyword; None where its last argument stands in parentheses.
+
+    The keywords of one call are written at different places, so that there may be several.
+    """
+    lines = source.splitlines(keepends=True)
+
+    def end(node: ast.expr) -> int:
+        return offset(lines, node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+    dimension = mark.args[1]
+    last = max((*mark.args, *(each.value for each in mark.keywords)), key=lambda each: (each.lineno, each.col_offset))
+    if source[end(last) : end(mark)].replace(b",", b"").strip() != b")":
+        return None
+    new = f", {keyword}={value}".encode()
+    if keyword == SHAPE_ID:
+        return Edit(path, end(last), end(last), b"", new)
+    old = source[offset(lines, dimension.lineno, dimension.col_offset) : end(dimension)]
+    return Edit(path, end(dimension) - len(old), end(dimension), old, old + new)
