@@ -24,6 +24,7 @@ from codemod.model.groups import Group
 from codemod.model.transform import TracedLine
 from codemod.probe.answers import Answer
 from codemod.probe.breaks import setting_against
+from codemod.probe.declaring import advice_of
 from codemod.probe.fakes import MISSING, operator_of
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
@@ -147,6 +148,8 @@ def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, leve
         reasons += [f"{each.what}: {reason}" for each in others if (reason := _lacking(each, lines, sources))]
         declared = _declared(trial) & {mark.size for mark in marks_for(answer)}
         reasons += [f"a mark: the program itself declares {size} dynamic" for size in sorted(declared)]
+        if answer.declared and not any(_declaring(answer, trial.calls, lines)):
+            reasons.append(f"{advice_of(answer.declared)}; which calls mark them is not to be seen")
     for _, group, finding in _groups_at(frame, lines, sources):
         reasons += _why_left(group, finding, finding.rule, level)
     for answer in here:

@@ -12,11 +12,12 @@ import pytest
 from codemod.fix.candidates import candidates_for, left_at, places_of
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Call, Trial
-from codemod.model.edits import Edit
+from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding, Level, Mode
 from codemod.model.groups import Group, make_groups
 from codemod.model.transform import TracedLine
 from codemod.probe.answers import Answer, Report
+from codemod.probe.declaring import Declaration
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
 
@@ -122,6 +123,32 @@ def test_a_size_that_the_program_declares_dynamic_gets_no_mark(tmp_path: Path, v
         assert (found, reasons) == ([], ["a mark: the program itself declares q.size(1) dynamic"])
     else:
         assert ([candidate.frame for candidate in found], reasons) == ([asked], [])
+
+
+@pytest.mark.parametrize(
+    ("marks", "new"),
+    [
+        ("mark_unbacked(q, 0)\nmark_unbacked(q, 1)", 'q, 0, shape_id="q.size(0)")\nmark_unbacked(q, 1, shape_id='),
+        ("for i in (0, 1):\n    mark_unbacked(q, i)", ""),
+    ],
+)
+@pytest.mark.parametrize("compiled", ["f (case.py:4)", "wrapper (decorated.py:7)"])
+def test_the_programs_own_marks_declare_sizes_equal(tmp_path: Path, marks: str, new: str, compiled: str) -> None:
+    """The compiled function may be what a decorator put around it. What no mark can say is told in words."""
+    source = CALL.replace("compiled(q)", f"{marks}\ncompiled(q)")
+    (tmp_path / "case.py").write_text(source)
+    path, line = str(tmp_path / "case.py"), source.count("\n")
+    asked = Frame(path, 5, "f", "return [0] * q.shape[1]")
+    equal = Declaration("shape_id", ("q.size(0)", "q.size(1)"))
+    answer = Answer("error", "q.size(0) == q.size(1)", "", asked, None, compiled, declared=(equal,))
+    trial = Trial(1, "", "", (), (Call((path, 4, "f"), path, line, 0, (line, 11)),), Report("", (), (answer,)))
+    program = Program((sys.executable, "case.py"), tmp_path)
+    found = list(candidates_for(trial, False, Copy(program), (), Nothing(), Level.REVIEW))
+    texts = [apply_edits(source.encode(), candidate.edits).decode() for candidate in found]
+    assert [new in text for text in texts] == ([True] if new else [])
+    (reason,) = left_at(asked, trial, program, Nothing(), Level.REVIEW) or [""]
+    assert reason.endswith("" if new else "; which calls mark them is not to be seen")
+    assert bool(reason) is not bool(new)
 
 
 def test_what_the_oldest_torch_lacks_is_not_written(tmp_path: Path) -> None:
