@@ -46,11 +46,12 @@ def declaring_edits(
 
 def said_of(declared: Declaration) -> str:
     """What the marks say then, in words."""
+    *others, last = map(_short, declared.sizes)
+    named = f"{', '.join(others)} and {last} are" if others else f"{last} is"
     if declared.keyword == SHAPE_ID:
-        first, last = map(_short, declared.sizes)
-        return f"{first} and {last} are declared equal (shape_id of mark_unbacked)"
+        return f"{named} declared equal (shape_id of mark_unbacked)"
     bound = "at least" if declared.keyword == LEAST else "at most"
-    return f"{_short(declared.sizes[0])} is declared {bound} {declared.value} ({declared.keyword} of mark_unbacked)"
+    return f"{named} declared {bound} {declared.value} ({declared.keyword} of mark_unbacked)"
 
 
 def _short(size: str) -> str:

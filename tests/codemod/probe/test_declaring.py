@@ -8,7 +8,10 @@ import pytest
 
 from codemod.probe.declaring import Declaration, advice_of, declarations
 
-SOURCES = {"u0": "L['a'].size()[0]", "u1": "L['b'].size()[1]", "u2": "", "s3": "L['c'].size()[0]", "u4": "L['n']"}
+SOURCES = {
+    "u0": "L['a'].size()[0]", "u1": "L['b'].size()[1]", "u2": "", "s3": "L['c'].size()[0]", "u4": "L['n']",
+    "u5": "L['d'].size()[2]",
+}  # fmt: skip
 TAKES = ("t", "index", "shape_id", "min", "max")
 EQUAL = [("shape_id", ("a.size(0)", "b.size(1)"), 0)]
 
@@ -24,15 +27,23 @@ def _bound(keyword: str, value: int, size: str = "a.size(0)") -> tuple[str, tupl
         ("Ne(u0, u1)", EQUAL),
         ("u0 - u1 > 0", EQUAL),
         ("u0 <= Max(u1, 1)", EQUAL),
+        ("Min(u0, 128*((u0//128))) > 0", [_bound("min", 128), _bound("max", 127)]),
+        ("Eq((((u0 - 1)//8)) + 1, 1)", [_bound("min", 9)]),
+        ("-u0 < -1", [_bound("min", 2)]),
+        ("u0 + 4 < u1 + 2", EQUAL),
         ("Eq(u0, 1)", [_bound("min", 2)]),
         ("1 < u1", [_bound("min", 2, "b.size(1)")]),
         ("Ne(u0, 0)", [_bound("min", 1)]),
         ("u0 > 2048", [_bound("min", 2049), _bound("max", 2048)]),
         ("((u0 - 5)//4) - 1 > 1", [_bound("min", 17), _bound("max", 16)]),
-        # Another answer for one size among many, for every other one, for a size of 1 too, past any size that is tried.
+        # Another answer for one size among many, for every other one, past any size that is tried.
         ("Eq(u0, 7)", []),
         ("Eq(Mod(u0, 8), 0)", []),
-        ("Eq(u0*u1, 1)", []),
+        ("Eq(u0*u1, 1)", [("min", ("a.size(0)", "b.size(1)"), 2)]),
+        ("Eq(u0*((u1//5) - 1), 1)", [("min", ("a.size(0)", "b.size(1)"), 10)]),
+        ("u0 > 2*u1", []),
+        ("Eq(u0 + u1*u5, 2)", [("min", ("a.size(0)", "b.size(1)", "d.size(2)"), 2)]),
+        ("u0*u1 > 10000", []),
         ("u0 > 5000", []),
         # It is asked for every size, and for none; a size that is none of an argument, or known; three of them.
         ("u0 >= 0", []),
@@ -68,4 +79,6 @@ def test_it_is_said_in_words() -> None:
     said = advice_of(declarations("Eq(u0, u1)", SOURCES, TAKES))
     equal = "if a.size(0) and b.size(1) are always equal, say so: mark_unbacked(…, shape_id=…), the same for both"
     assert said == equal
+    several = advice_of(declarations("Eq(u0*u1, 1)", SOURCES, TAKES))
+    assert several == "if a.size(0) and b.size(1) are always at least 2, say so: mark_unbacked(…, min=2)"
     assert advice_of(()) == ""
