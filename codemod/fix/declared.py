@@ -21,7 +21,7 @@ def declaring_edits(
 ) -> tuple[Edit, ...]:
     """The edits of `path` by which the marks of a call's arguments say what is `declared` of their sizes.
 
-    None where one of these is not marked by its own call of mark_unbacked in the same function, or says another thing.
+    None of them where a size is not marked by its own call of mark_unbacked in the same function, or is said already.
     """
     tree = parsed(source)
     node = call_at(tree, call) if tree is not None else None

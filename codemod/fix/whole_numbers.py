@@ -28,8 +28,12 @@ def is_whole(node: ast.expr, whole: Collection[str]) -> bool:
             return _are_sizes(sizes) and not isinstance(index, (ast.Slice, ast.Tuple))
         case ast.Attribute(attr="ndim"):
             return True
+        case ast.IfExp(body=body, orelse=other):
+            return is_whole(body, whole) and is_whole(other, whole)
         case ast.Call(func=ast.Name(id=name), args=[_], keywords=[]):
             return name in _COUNTS
+        case ast.Call(func=ast.Name(id="min" | "max"), args=[_, _, *_] as arguments, keywords=[]):
+            return all(is_whole(argument, whole) for argument in arguments)
         case ast.Call(func=ast.Attribute(attr=name), args=arguments):
             return _OF_TENSORS.get(name, -1) == len(arguments) + len(node.keywords)
     return False

@@ -59,6 +59,12 @@ def test_names_of_whole_numbers_are_compared() -> None:
     written = checked(f"{before}    if k > n:\n        raise ValueError\n", 6)
     assert written is not None
     assert "torch._check(k <= n)\n" in written
+    for value, is_whole in (
+        ("a.shape[0] if b is None else b.shape[1]", True), ("a.shape[0] if b is None else b", False),
+        ("min(a.shape[0], 4, len(a))", True), ("max(a.shape[0], b)", False), ("min(a.shape)", False),
+    ):  # fmt: skip
+        written = checked(f"    k = {value}\n    if k > 9:\n        raise ValueError\n", 4)
+        assert ("torch._check(k <= 9)\n" in (written or "")) is is_whole
 
 
 @pytest.mark.parametrize("other", ["def g(torch): pass", "torch = None", "from x import torch", "import y as torch"])
