@@ -17,8 +17,8 @@ from codemod.probe.report import short_path
 from codemod.probe.script import OUT_OF_TIME, Program
 from codemod.probe.trace import Frame
 
-_MOST_TRIALS = 12
-_DEEPEST = 3
+_MOST_TRIALS = 16
+_DEEPEST = 5
 """How many changes are tried together where each leads on to the next failure."""
 _SLACK = 60.0
 

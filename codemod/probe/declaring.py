@@ -12,7 +12,7 @@ import ast
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from codemod.probe.ranges import ANY, Range, difference, question, settles
+from codemod.probe.ranges import ANY, Range, compares_order, difference, question, settles
 from codemod.probe.spelling import SYMBOL, spelled
 
 SHAPE_ID, LEAST, MOST = "shape_id", "min", "max"
@@ -61,19 +61,16 @@ def _sentence(declared: Declaration) -> str:
 
 
 def _bounds(asked: ast.expr, symbols: Sequence[str], sizes: tuple[str, ...]) -> list[Declaration]:
-    """What each size has to be at least for one outcome, and at most for the other, if there are two.
+    """What each size has to be at least for one outcome, and a single one at most for the other, if there are two.
 
-    One outcome for all sizes but a few in between is none that a program has reason to declare.
+    Whether something is one number among many, unless that is 0 or 1, no program has reason to rule out.
     """
+    if not compares_order(asked):
+        return []
     alone = len(symbols) == 1
     tried = range(1, _HIGHEST if alone else _LARGEST + 1)
     least = next((n for n in tried if settles(asked, dict.fromkeys(symbols, Range(n)))), 0)
     if not least:
         return []
-    declared = [Declaration(LEAST, sizes, least)]
-    if least <= 2 or not alone:
-        return declared
-    if not settles(asked, dict.fromkeys(symbols, Range(2, least - 1))):
-        return []
-    smaller = settles(asked, dict.fromkeys(symbols, Range(0, least - 1)))
-    return [*declared, Declaration(MOST, sizes, least - 1)] if smaller else declared
+    smaller = least > 2 and alone and settles(asked, dict.fromkeys(symbols, Range(0, least - 1)))
+    return [Declaration(LEAST, sizes, least), *([Declaration(MOST, sizes, least - 1)] if smaller else [])]

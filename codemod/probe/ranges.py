@@ -63,6 +63,12 @@ def difference(asked: ast.expr, symbols: Sequence[str]) -> int | None:
     return int(only) if not others and math.isfinite(only) else None
 
 
+def compares_order(asked: ast.expr) -> bool:
+    """Whether a question is which side is larger, or whether something is 0 or 1."""
+    few = any(isinstance(side, ast.Constant) and side.value in (0, 1) for side in _sides(asked))
+    return few or _operator(asked) not in ("Eq", "Ne")
+
+
 def _operator(asked: ast.expr) -> str:
     if isinstance(asked, ast.Call):
         return ast.unparse(asked.func)

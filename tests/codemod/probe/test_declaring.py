@@ -42,7 +42,8 @@ def _bound(keyword: str, value: int, size: str = "a.size(0)") -> tuple[str, tupl
         ("Eq(u0*u1, 1)", [("min", ("a.size(0)", "b.size(1)"), 2)]),
         ("Eq(u0*((u1//5) - 1), 1)", [("min", ("a.size(0)", "b.size(1)"), 10)]),
         ("u0 > 2*u1", []),
-        ("Eq(u0 + u1*u5, 2)", [("min", ("a.size(0)", "b.size(1)", "d.size(2)"), 2)]),
+        ("Eq(u0 + u1*u5, 1)", [("min", ("a.size(0)", "b.size(1)", "d.size(2)"), 1)]),
+        ("Ne((u0//8)*(u1//8), 16)", []),
         ("u0*u1 > 10000", []),
         ("u0 > 5000", []),
         # It is asked for every size, and for none; a size that is none of an argument, or known; three of them.
