@@ -48,7 +48,7 @@ def _unread(file: FileFacts) -> Iterator[tuple[str, int, str]]:
             yield file.path, registration.line, f"the operator's name is no literal: {registration.written}"
     for block in file.blocks:
         for registration in block.registrations:
-            if registration.start not in placed:
+            if registration.start not in placed and block.names_library:
                 yield file.path, registration.line, _why(block, registration)
 
 

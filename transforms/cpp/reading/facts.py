@@ -119,6 +119,11 @@ class Block:
     macros: tuple[tuple[int, int, int], ...] = ()
     """(start, end, line) of calls of macros that may register by that name: `DISPATCH_TO_META("f", f)`."""
 
+    @property
+    def names_library(self) -> bool:
+        """Whether the code itself names the library; else only a macro of the tree shows that the name is one's."""
+        return not self.arguments or self.library in self.arguments
+
 
 @compact
 @dataclass(frozen=True, slots=True)

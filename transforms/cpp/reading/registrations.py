@@ -144,6 +144,8 @@ def _macro_block(text: bytes, source: bytes, function: Function, head: re.Match[
         block = _Block("", "", variable, function, spans, pending=True)
         if variable in methods or any(_helpers(text, block)):
             yield block
+        elif spans and len(methods) == 1:  # the macro may name it itself: `#define MINE(ns) TORCH_LIBRARY(ns, m)`
+            yield dataclasses.replace(block, variable=methods.pop())
 
 
 def placement(head: str, spans: Sequence[str]) -> tuple[str, str] | None:

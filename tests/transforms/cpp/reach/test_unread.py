@@ -54,6 +54,8 @@ NONE = "C++ registrations: 0 of 1 understood; not understood:"
             'MINE(lib, m) { m.def("f", &f); }',
             [NONE, "a.cpp:1: f: MINE is no macro of this tree that opens a TORCH_LIBRARY block"],
         ),
+        ('MINE(lib) { m.def("f", &f); }', []),  # of a test, or of another binding
+        ('#define MINE(ns) TORCH_LIBRARY(ns, m)\nMINE(lib) { m.def("f", &f); }', [ALL]),
         (
             'namespace ns { void add(torch::Library& m) { m.impl("f", &f); } }',
             [NONE, "a.cpp:1: f: ns::add is called by no TORCH_LIBRARY block"],
