@@ -148,6 +148,67 @@ def test_a_composite_around_a_kernel_of_a_backend(tmp_path: Path, registered: st
     assert finding.reach[-1].text == "fold calls fold_cpu"
 
 
+FAKED = 'import torch\n\n\n@torch.library.register_fake("lib::fold")\ndef _(x, n):\n    return x\n'
+REPLACED = """\
+import torch
+
+
+@torch.library.impl("lib::fold", "CompositeImplicitAutograd")
+def fold(x, n):
+    return x.new_empty(n, 2)
+"""
+
+
+def test_the_fake_of_a_composite_is_refused_by_torch(tmp_path: Path) -> None:
+    source = COMPOSITE + 'TORCH_LIBRARY(lib, m) { m.def("fold", &fold); }'
+    (finding,) = missing(tmp_path, c=source, k=KERNEL, p=FAKED)
+    assert finding.reason == (
+        "torch refuses its fake while it is one: define it with a schema, register its kernels for their backends, "
+        "its derivative, if any, for Autograd"
+    )
+    assert missing(tmp_path, c=source, k=KERNEL, p=REPLACED) == []
+    # Of what is no literal no more is known than that it may be this operator.
+    named = 'import torch\n\nNAMES = ("fold",)\n\ntorch.library.register_fake("lib::" + NAMES[i])(lambda x, n: x)\n'
+    assert missing(tmp_path, c=source, k=KERNEL, p=named) == []
+
+
+@pytest.mark.parametrize(
+    ("returns", "shown"),
+    [
+        ("at::Tensor", "Tensor"),
+        ("void", "nothing"),
+        ("std::tuple<torch::Tensor, std::optional<at::Tensor>, int64_t>", "Tensor, Tensor?, int"),
+        ("std::vector<std::vector<double>>", "float[][]"),
+        ("c10::List<std::string>", "str[]"),
+        ("torch::autograd::variable_list", "Tensor[]"),
+        ("Shapes", "Shapes"),
+        ("std::map<Tensor, int64_t>", "map<Tensor, int64_t>"),
+    ],
+)
+def test_the_sketch_has_the_types_of_a_schema(tmp_path: Path, returns: str, shown: str) -> None:
+    kernel = f"{returns} cut(const Tensor& x) {{ x.data_ptr<float>(); return {{}}; }}\n"
+    (finding,) = missing(tmp_path, c=kernel + 'TORCH_LIBRARY(lib, m) { m.def("cut", &cut); }\n')
+    assert finding.reason.endswith(f"def _(x): ...  # -> {shown}")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "why"),
+    [
+        ("return at::empty({rows()}, x.options());", "what `rows()` is in Python is not known (`g`, cuda/g.cu:1)"),
+        ("return x.new_empty({2});", "its kernels return different things: `f` and `g` do"),
+        ("return at::empty({x.size(0)} x.options());", "its kernel cannot be parsed (`g`, cuda/g.cu:1)"),
+    ],
+)
+def test_of_several_kernels_the_one_is_named_that_stops_the_fake(tmp_path: Path, kernel: str, why: str) -> None:
+    source = "Tensor f(const Tensor& x) { x.data_ptr<float>(); return at::empty({3}, x.options()); }\n"
+    source += 'TORCH_LIBRARY(lib, m) { m.def("cut(Tensor x) -> Tensor"); }\n'
+    source += 'TORCH_LIBRARY_IMPL(lib, CPU, m) { m.impl("cut", f); }\n'
+    other = f"Tensor g(const Tensor& x) {{ x.data_ptr<float>(); {kernel} }}\n"
+    other += 'TORCH_LIBRARY_IMPL(lib, CUDA, m) { m.impl("cut", g); }\n'
+    (finding,) = missing(tmp_path, c=source, g=other)
+    assert finding.reason.endswith(f"; not written by symfix: {why}")
+
+
 def test_a_composite_that_reads_memory_itself(tmp_path: Path) -> None:
     source = "Tensor f(const Tensor& x) { return x.mul(x.data_ptr<float>()[0] * x.size(0)); }\n"
     (finding,) = missing(tmp_path, c=source + 'TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor", &f); }\n')

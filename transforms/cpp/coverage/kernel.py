@@ -58,7 +58,7 @@ def body_of(
     """
     root = syntax_of(function, source)
     if root is None:
-        raise Underivable("it cannot be parsed")
+        raise Underivable("its kernel cannot be parsed")
     block = next(
         (node for node in root.walk() if node.kind == "compound_statement" and node.start == function.body), None
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from transforms.cpp.reach.calls import backend_folder, is_kernel
 from transforms.cpp.reach.device import SUFFIXES
@@ -50,6 +50,8 @@ class Obstacle:
     """Whether its Meta or composite kernel is written with torch::stable, which has no symbolic accessor."""
     kernels: tuple[Function, ...] = ()
     """Those of its backends that are found, where these are all that it has."""
+    faked: bool = False
+    """Whether Python registers a fake for it, though it is a composite."""
 
 
 def operators(facts: Mapping[str, FileFacts]) -> dict[str, Operator]:
@@ -100,8 +102,13 @@ def obstacles(
         elif backends and not _needs_none(operator.schema):
             own = [(path, registration) for path, registration in operator.kernels if registration.key in backends]
             obstacle = Obstacle(operator, _first(reacher, own), None, backends, kernels=_all(reacher, own))
-        if obstacle is not None and not fakes().has(name):
-            yield obstacle
+        if obstacle is None:
+            continue
+        if obstacle.root is None:
+            if not fakes().has(name):
+                yield obstacle
+        elif not fakes().replaces(name):  # a composite is run before any fake, and torch refuses one for it
+            yield replace(obstacle, faked=fakes().has(name))
 
 
 def _needs_none(schema: Schema | None) -> bool:

@@ -65,8 +65,7 @@ def missing_fake(obstacle: Obstacle, sources: Sources, homes: Homes) -> Finding:
         try:
             edits, left = written(obstacle, sources, homes)
         except Underivable as error:
-            part = re.fullmatch(r"`[^`]*`", str(error))  # of the kernel, by itself
-            unwritten = f"; not written by symfix: {f'what {error} is in Python is not known' if part else error}"
+            unwritten = f"; not written by symfix: {_in_words(error)}"
     source = made(kernel, read(kernel.path)) if kernel is not None else ""
     seen = f"; `{kernel.name}` makes what it returns: `{source}`" if kernel is not None and source else ""
     keys = [f"{operator.name} is registered for {r.key or 'CompositeImplicitAutograd'}" for _, r in operator.kernels]
@@ -74,7 +73,7 @@ def missing_fake(obstacle: Obstacle, sources: Sources, homes: Homes) -> Finding:
     if obstacle.root is not None and kernel is not None and kernel is not obstacle.root:
         steps.append(Step(kernel.path, kernel.line, f"{obstacle.root.name} calls {kernel.name}"))
     function = obstacle.root or kernel
-    said = f"{reason}: {sketch(obstacle)}{seen}{unwritten}"
+    said = reason if obstacle.faked else f"{reason}: {sketch(obstacle)}{seen}{unwritten}"
     if edits:
         several = len(set(obstacle.kernels)) > 1
         why = (
@@ -124,13 +123,19 @@ def written(obstacle: Obstacle, sources: Sources, homes: Homes) -> tuple[tuple[E
         raise Underivable("it is written in a template, whose operators are known when it is rendered")
     if conditional(read(operator.path), operator.definition.start):
         raise Underivable("not every build defines it, as #if says, and a fake of what is not there raises")
-    bodies = [
-        body_of(kernel, read(kernel.path), schema, sources.schemas, sources.callees(kernel.path))
-        for kernel in dict.fromkeys(obstacle.kernels)
-    ]
-    results = {body.result for body in bodies}
-    if len(results) > 1:
-        raise Underivable("its kernels return different things")
+    kernels = tuple(dict.fromkeys(obstacle.kernels))
+    bodies = []
+    for kernel in kernels:
+        try:
+            bodies.append(body_of(kernel, read(kernel.path), schema, sources.schemas, sources.callees(kernel.path)))
+        except Underivable as error:
+            if len(kernels) == 1:
+                raise
+            raise Underivable(f"{_in_words(error)} (`{kernel.name}`, {kernel.path}:{kernel.line})") from error
+    other = next((index for index, body in enumerate(bodies) if body.result != bodies[0].result), 0)
+    if other:
+        named = " and ".join(f"`{kernel.name}`" for kernel in (kernels[0], kernels[other]))
+        raise Underivable(f"its kernels return different things: {named} do")
     body = shared(bodies)
     hidden = _hidden(body, schema)
     if hidden:
@@ -139,6 +144,11 @@ def written(obstacle: Obstacle, sources: Sources, homes: Homes) -> tuple[tuple[E
     if home is None:
         raise Underivable("no module of Python is known to load it")
     return edits_of(operator.name, schema, body, home), body.left
+
+
+def _in_words(error: Underivable) -> str:
+    """Why a fake is not written; an error may be a part of the kernel by itself."""
+    return f"what {error} is in Python is not known" if re.fullmatch(r"`[^`]*`", str(error)) else str(error)
 
 
 def _hidden(body: Body, schema: Schema) -> str:
@@ -171,7 +181,8 @@ def _said(obstacle: Obstacle) -> tuple[str, str, str]:
         called = f"calls `{kernel.name}` ({kernel.path}:{kernel.line}), which reads memory"
         below = "reads memory itself" if kernel is obstacle.root else called
         define = "" if obstacle.operator.schema is not None else "define it with a schema, "
-        why = f"{define}register its kernels for their backends, its derivative, if any, for Autograd, and a fake"
+        why = f"{define}register its kernels for their backends, its derivative, if any, for Autograd"
+        why = f"torch refuses its fake while it is one: {why}" if obstacle.faked else f"{why}, and a fake"
         return f"{name} is a composite that {below}", "composite-kernel", why
     backends = ", ".join(obstacle.backends)
     return f"{name} has kernels for {backends}, and no Meta kernel or fake was found", "no-fake", "register a fake"

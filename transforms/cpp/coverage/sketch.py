@@ -9,6 +9,7 @@ from transforms.cpp.coverage.operators import Obstacle
 from transforms.cpp.reading.facts import Function
 from transforms.cpp.reading.literals import without_literals
 from transforms.cpp.reading.signatures import decode
+from transforms.cpp.reading.types import template_arguments
 from transforms.schema.schema import Argument, Schema
 
 _DEFAULT = re.compile(r"None|True|False|-?\d+(?:\.\d*)?|'[^'\\]*'|\"[^\"\\]*\"")
@@ -19,6 +20,12 @@ _RETURNED = re.compile(rb"\breturn\s+([^;]*);")
 _NAME = re.compile(rb"\b[A-Za-z_]\w*\b")
 _EXPORTED = re.compile(r"^(?:[A-Z][A-Z0-9_]+\s+)+")
 _LONGEST = 120
+_QUALIFIED = re.compile(r"\b(?:(?:at|torch|c10|std|autograd)::)+|\bconst\b|&")
+_TEMPLATE = re.compile(r"(\w+)<.*>")
+# What torch infers of C++ types (aten/src/ATen/core/jit_type.h, getTypePtr).
+_PLAIN = {"void": "nothing", "int64_t": "int", "double": "float", "string": "str"}
+_PLAIN |= {"variable_list": "Tensor[]", "tensor_list": "Tensor[]", "Variable": "Tensor"}
+_LISTS = ("vector", "List", "ArrayRef", "array")
 
 
 def sketch(obstacle: Obstacle) -> str:
@@ -30,13 +37,25 @@ def sketch(obstacle: Obstacle) -> str:
         returns = ", ".join(item.plain_type for item in operator.schema.returns) or "nothing"
     elif function is not None:
         parameters = [_name(p.name, index) for index, p in enumerate(function.params)]
-        returns = _EXPORTED.sub("", function.returns)
+        returns = _schema_type(_EXPORTED.sub("", function.returns))
     else:
         parameters, returns = ["..."], ""
     namespace, _, name = operator.name.rpartition("::")
     namespace = "…" if re.match(r"[A-Z][A-Z0-9_]*(?:$|_)", namespace) else namespace  # a macro
     result = f"  # -> {returns}" if returns else ""
     return f'@torch.library.register_fake("{namespace}::{name}") def _({", ".join(parameters)}): ...{result}'
+
+
+def _schema_type(written: str) -> str:
+    """A type of C++ as a schema has it, `Tensor, int[]` for `std::tuple<at::Tensor, std::vector<int64_t>>`."""
+    name = " ".join(_QUALIFIED.sub("", written).split())
+    template = _TEMPLATE.fullmatch(name)
+    if template is None:
+        return _PLAIN.get(name, name)
+    inner = [_schema_type(part) for part in template_arguments(name)]
+    if template[1] in _LISTS:
+        return f"{inner[0]}[]"
+    return f"{inner[0]}?" if template[1] == "optional" else ", ".join(inner) if template[1] == "tuple" else name
 
 
 def _of_schema(schema: Schema) -> list[str]:

@@ -2,7 +2,8 @@
 
 What it does: names the operators that a library defines in C++ and registers for backends alone, save those that write
 to an argument and return nothing, which need no fake; composites (kernels without a key, `torch::RegisterOperators`,
-CompositeImplicitAutograd) that call code which reads memory; those whose kernel for symbols is written with
+CompositeImplicitAutograd) that call code which reads memory, with a fake in Python too, which torch refuses for them;
+those whose kernel for symbols is written with
 torch::stable, which has no symbolic accessor; and operators that Python makes without a fake, by
 `torch.library.custom_op`, or by a Library and kernels. It looks for fakes in C++ and in Python. It says what to
 register, with a sketch: the arguments of the schema, and, where the kernel's source shows them, how its outputs are
