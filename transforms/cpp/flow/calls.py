@@ -10,7 +10,7 @@ from transforms.cpp.flow.casts import convert
 from transforms.cpp.flow.checks import CHECKS
 from transforms.cpp.flow.conditions import size_check
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
-from transforms.cpp.flow.engine import NOTHING, Flow, join
+from transforms.cpp.flow.engine import NOTHING, Flow, join, outlives
 from transforms.cpp.flow.events import AccessorCall, FreeAccessorCall, LoopCount, RankQuery
 from transforms.cpp.flow.members import behind
 from transforms.cpp.flow.operators import resolve
@@ -187,6 +187,12 @@ def _guarded(flow: Flow, node: Node, start: int, api: str) -> Type:
     return Type("ints", "IntArrayRef") if api in _SEQUENCE_ACCESSORS else INT
 
 
+def _is_kept(flow: Flow, receiver: Node) -> bool:
+    """Whether a tensor is kept from call to call, so that no symbol of a trace may be in it: `static Tensor cache`."""
+    variable = flow.lookup(receiver.text) if receiver.kind == "identifier" else None
+    return variable is not None and outlives(variable.declaration)
+
+
 def _free_accessor(flow: Flow, node: Node, function: Node, arguments: list[Node], api: str) -> Type:
     """`at::size(t, d)` → `t.sym_size(d)`."""
     values = [evaluate(flow, argument) for argument in arguments]
@@ -241,6 +247,8 @@ def _member_call(flow: Flow, node: Node, written: Type) -> Type:
             dimensions = [(argument, evaluate(flow, argument)) for argument in arguments]
             if dims and dimensions[0][1].kind in ("string", "other"):
                 return INT  # by name: a Dimname
+            if _is_kept(flow, receiver):
+                return Type("ints", "IntArrayRef") if name in _SEQUENCE_ACCESSORS else INT
             value = _site(flow, node, field.start, name, receiver.excerpt, dimensions)
             if value.symbolic or field.start in flow.guarded:
                 origins = value.origins or frozenset({field.start})

@@ -230,6 +230,19 @@ def test_a_value_that_meets_a_sink_stays_concrete_and_the_sink_is_named(tmp_path
     assert code in refusals(tmp_path, source)
 
 
+@pytest.mark.parametrize("storage", ["static", "thread_local", "static const"])
+def test_a_tensor_that_is_kept_from_call_to_call_holds_no_symbol(tmp_path: Path, storage: str) -> None:
+    kept = (
+        f"Tensor f(const Tensor& x) {{\n  {storage} Tensor kept = at::zeros({{8}}, x.options());\n"
+        "  return kept.size(0) == 8 ? kept.view(kept.sizes()) : x;\n}"
+    )
+    assert findings(tmp_path, kept) == []
+    beside = (
+        f"Tensor f(const Tensor& x) {{ {storage} Tensor kept = made(); return x.view({{x.size(0), kept.size(0)}}); }}"
+    )
+    assert converted(tmp_path, beside) == beside.replace("x.view", "x.view_symint").replace("x.size", "x.sym_size")
+
+
 @pytest.mark.parametrize(("before", "after"), CONVERTED)
 def test_the_whole_chain_follows_at_the_safe_level(tmp_path: Path, before: str, after: str) -> None:
     assert converted(tmp_path, before, Level.SAFE) == after
