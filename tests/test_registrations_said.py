@@ -53,6 +53,20 @@ def test_scan_says_which_python_operators_have_no_name(tmp_path: Path) -> None:
     assert json.loads(scan(tmp_path, "--format", "json"))["remarks"] == ["Python registrations: 1 of 1 understood"]
     (tmp_path / "ops.py").write_text("import torch\n@torch.compile\ndef f(x):\n    return x\n")
     assert "remarks" not in json.loads(scan(tmp_path, "--format", "json"))
+    (tmp_path / "ops.py").write_text(OF_OTHERS)
+    assert "remarks" not in json.loads(scan(tmp_path, "--format", "json"))
+
+
+OF_OTHERS = """\
+import torch
+from torchvision.transforms.v2 import functional as F
+from torchvision.transforms.v2.functional import register_kernel
+class Camera(torch.Tensor):
+    pass
+@register_kernel(F.resize, Camera)
+def resize(inpt, size):
+    return inpt
+"""
 
 
 def test_scan_says_which_python_it_cannot_read(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import ast
 import sys
 
 from transforms.python.flow.nodes import dotted
-from transforms.python.reach.registrars import Inner, Scope
+from transforms.python.reach.lineage import ClassPlace
+from transforms.python.reach.registrars import Arguments, Inner, Outside, Scope
 from transforms.python.reach.tree import SourceTree
 
 
@@ -28,6 +29,16 @@ def _foreign(tree: SourceTree, callee: ast.expr, scope: Scope) -> bool:
     while isinstance(callee, ast.Call):
         callee = callee.func
     return _is_foreign(tree, scope.path, dotted(callee))
+
+
+def registers_no_operator(tree: SourceTree, path: str, decorator: str, arguments: Arguments) -> bool:
+    """Whether a decorator of a file is another library's and given what is no operator: its registry is not PyTorch's.
+
+    As torchvision's `register_kernel(functional.resize, Image)`.
+    """
+    given = [values for slot, values in arguments if slot == "0"]
+    no_name = any(values and all(isinstance(v, (Outside, ClassPlace)) for v in values) for values in given)
+    return no_name and _is_foreign(tree, path, decorator)
 
 
 def _is_foreign(tree: SourceTree, path: str, name: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from codemod.model.operators import operator_name
 from transforms.python.flow.nodes import all_nodes
 from transforms.python.reach.evaluation import Evaluation
-from transforms.python.reach.foreign import given_away
+from transforms.python.reach.foreign import given_away, registers_no_operator
 from transforms.python.reach.lineage import ClassPlace
 from transforms.python.reach.registrars import (
     BY_KEY,
@@ -136,6 +136,9 @@ class Registrations:
 
     def registered(self, callee: Outside, name: str, arguments: Arguments) -> tuple[Value, ...]:
         """What a call of one of PyTorch's registrars gives."""
+        decorated = self._current
+        if decorated and registers_no_operator(self.tree, decorated.path, self._written.lstrip("@"), arguments):
+            return ()
         results: list[Value] = []
         for role in self._roles(callee, name, arguments):
             results += (value for value in self.note(role, arguments) if value not in results)

@@ -506,6 +506,13 @@ MLIR = "from jax.interpreters import mlir\nclass Norm:\n    @staticmethod\n    d
         ("from torch._inductor.lowering import register_lowering\n" + F + "register_lowering(op, f)\n", True),
         ("import torch\nfrom lib.utils import register_fake\n@register_fake('my::op')\n" + F, True),
         ("from torch import nn\nfrom lib import utils\n@utils.register_fake('my::op')\n" + F, True),
+        ("import torch\nfrom other.utils import register_fake\n@register_fake(NAME + suffix)\n" + F, True),
+        (
+            "import torch\nfrom other.utils import register_fake, resize\n@register_fake(resize, torch.Tensor)\n" + F,
+            False,
+        ),
+        ("import torch\nfrom other import utils\n@utils.register_fake(F.resize)\n" + F, False),
+        ("import torch\nfrom torch.library import register_fake\n@register_fake(utils.OP)\n" + F, True),
     ],
 )
 def test_a_registrar_of_another_library_counts_beside_torch_alone(source: str, traced: bool) -> None:
