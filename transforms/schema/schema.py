@@ -9,7 +9,8 @@ from codemod.model.operators import operator_name
 
 _HEAD = re.compile(r"\s*((?:\w+::)?[\w.]+)\s*\(")
 _TOKENS = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[()\[\],]""")
-_ANNOTATION = re.compile(r"\(([^()]*)\)")
+_ANNOTATION = re.compile(r"\s*\(([^()]*)\)")
+_WRITTEN = re.compile(r"\s*!\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,12 @@ class Argument:
     """As written; "" where there is none."""
     kwarg_only: bool = False
     annotation: str = ""
-    """The alias annotation without parentheses: `a!`, `a -> *`, or ""."""
+    """The alias annotation without parentheses: `a!`, `a -> *`, `!` for `Tensor!`, or ""."""
 
     @property
     def plain_type(self) -> str:
-        """The type without its alias annotation: `Tensor[]` for `Tensor(a)[]`."""
-        return _ANNOTATION.sub("", self.type)
+        """The type without its alias annotation: `Tensor[]` for `Tensor(a)[]`, `Tensor` for `Tensor!`."""
+        return _ANNOTATION.sub("", self.type).replace("!", "")
 
     @property
     def written(self) -> bool:
@@ -154,6 +155,8 @@ def _argument(text: str, kwarg_only: bool) -> Argument:
         if match is not None:
             annotation = match[1].strip()
             declared = declared[: match.start()] + "(" + "".join(match[1].split()) + ")" + declared[match.end() :]
+    elif "!" in declared:  # spaces count for nothing there (torch/csrc/jit/frontend/schema_type_parser.cpp)
+        annotation, declared = "!", _WRITTEN.sub("! ", declared).replace("! [", "![").replace("! ?", "!?").rstrip()
     kind, _, name = declared.rpartition(" ")
     if not kind:
         kind, name = name, ""

@@ -79,6 +79,7 @@ def test_a_fake_in_python_is_enough(tmp_path: Path, python: str) -> None:
         # torch makes a fake of what writes and returns nothing.
         KERNEL + 'TORCH_LIBRARY(lib, m) { m.def("fold(Tensor(a!) x, int n) -> ()"); }\n' + ON_CPU,
         KERNEL + 'TORCH_LIBRARY(lib, m) { m.def("fold(Tensor! x, int n) -> ()"); }\n' + ON_CPU,
+        KERNEL + 'TORCH_LIBRARY(lib, m) { m.def("fold(Tensor !x, int n) -> ()"); }\n' + ON_CPU,
         # The kernel is registered elsewhere.
         DEFINED,
         # Composites of operators.

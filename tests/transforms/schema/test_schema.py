@@ -47,6 +47,22 @@ def test_returns(text: str, types: list[str]) -> None:
     assert [argument.type for argument in parse_schema(text).returns] == types
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "plain"),
+    [
+        ("Tensor! x", "Tensor!", "Tensor"),
+        ("Tensor !x", "Tensor!", "Tensor"),
+        ("Tensor!x", "Tensor!", "Tensor"),
+        ("Tensor ![] x", "Tensor![]", "Tensor[]"),
+        ("Tensor!? x", "Tensor!?", "Tensor?"),
+        ("Tensor(a!)? x", "Tensor(a!)?", "Tensor?"),
+    ],
+)
+def test_arguments_that_are_written_to(text: str, kind: str, plain: str) -> None:
+    (argument,) = parse_schema(f"f({text}) -> ()").arguments
+    assert (argument.name, argument.type, argument.plain_type, argument.written) == ("x", kind, plain, True)
+
+
 def test_defaults_with_commas_and_quotes() -> None:
     schema = parse_schema("""f(int[2] a=[0, 1], str b="x, \\") (", str c='it''s') -> Tensor""")
     assert [argument.default for argument in schema.arguments] == ["[0, 1]", '"x, \\") ("', "'it''s'"]

@@ -114,7 +114,7 @@ def obstacles(
 def _needs_none(schema: Schema | None) -> bool:
     """Whether tracing does without a fake: what writes and returns nothing (torch/_library/utils.py,
     can_generate_trivial_fake_impl)."""
-    return schema is not None and not schema.returns and any("!" in argument.type for argument in schema.arguments)
+    return schema is not None and not schema.returns and any(argument.written for argument in schema.arguments)
 
 
 def _takes_tensors(operator: Operator, reacher: Reacher) -> bool:
