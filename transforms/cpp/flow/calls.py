@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from transforms.cpp.flow import containers, handles, helpers, lambdas, methods, saved, standard
 from transforms.cpp.flow.casts import convert
-from transforms.cpp.flow.checks import CHECKS
+from transforms.cpp.flow.checks import CHECKS, COMPARING
 from transforms.cpp.flow.conditions import size_check
 from transforms.cpp.flow.dispatch import EXPRESSIONS, evaluate
 from transforms.cpp.flow.engine import NOTHING, Flow, join, outlives
 from transforms.cpp.flow.events import AccessorCall, FreeAccessorCall, LoopCount, RankQuery
+from transforms.cpp.flow.expressions import operation_of
 from transforms.cpp.flow.members import behind
 from transforms.cpp.flow.operators import resolve
 from transforms.cpp.flow.state import Site
@@ -81,6 +82,11 @@ def call(flow: Flow, node: Node) -> Type:
     bare = name.split("::")[-1]
     if bare in CHECKS:
         return _check(flow, function, arguments, 1 if bare == "TORCH_CHECK_WITH" else 0)
+    if bare in COMPARING and len(arguments) == 2:
+        left, right = arguments
+        values = evaluate(flow, left), evaluate(flow, right)
+        operation_of(flow, node, COMPARING[bare], (left, right), *values)
+        return Type("void")
     if bare in _MESSAGES:
         for argument in arguments:
             evaluate(flow, argument)

@@ -10,6 +10,11 @@ CHECKS = frozenset(
     | {"AT_ASSERTM", "TORCH_CHECK_IF_NOT_ON_CUDA", "TORCH_CHECK_WITH", "CHECK", "assert", "STD_TORCH_CHECK"}
 )
 """They raise where their condition, the first argument (of TORCH_CHECK_WITH the second), does not hold."""
+COMPARING = {
+    f"TORCH_CHECK_{name}": operator
+    for name, operator in (("EQ", "=="), ("NE", "!="), ("LT", "<"), ("LE", "<="), ("GT", ">"), ("GE", ">="))
+}
+"""They raise where the comparison of their two arguments does not hold, and say both (c10/util/Exception.h)."""
 _ALONE = ("TORCH_CHECK_VALUE", "TORCH_CHECK_INDEX", "TORCH_CHECK_TYPE", "TORCH_CHECK_LINALG")
 DEFERRED = {
     "TORCH_CHECK": "TORCH_SYM_CHECK",

@@ -111,7 +111,8 @@ def _binary(flow: Flow, node: Node) -> Type:
             flow.divide(operation, operation.token, (left, right), _with(value, sums), operand)
         number = _number_of(value, bool(sums), operand) if operation.token in _ARITHMETIC else None
         if number is None:
-            value, sums = _operation(flow, operation, (left, right), _with(value, sums), operand), []
+            joined = _with(value, sums)
+            value, sums = operation_of(flow, operation, operation.token, (left, right), joined, operand), []
         else:  # the origins of a long sum's terms are put together once, behind the last
             sums += (kind.origins for kind in (value, operand) if kind.origins is not None)
             value = number
@@ -139,8 +140,9 @@ def _number_of(left: Type, symbolic: bool, right: Type) -> Type | None:
     return promoted(left, right)
 
 
-def _operation(flow: Flow, node: Node, operands: tuple[Node, Node], left: Type, right: Type) -> Type:
-    (left_node, right_node), operator = operands, node.token
+def operation_of(flow: Flow, node: Node, operator: str, operands: tuple[Node, Node], left: Type, right: Type) -> Type:
+    """The type of what `operator` makes of two operands that are `left` and `right`."""
+    left_node, right_node = operands
     if operator in ("&&", "||"):
         truth(flow, left_node, left)
         truth(flow, right_node, right)

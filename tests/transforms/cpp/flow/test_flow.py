@@ -230,6 +230,25 @@ def test_a_value_that_meets_a_sink_stays_concrete_and_the_sink_is_named(tmp_path
     assert code in refusals(tmp_path, source)
 
 
+COMPARED = """\
+Tensor f(const Tensor& x, const Tensor& y, std::vector<int64_t> v) {
+  TORCH_CHECK_EQ(x.sizes(), y.sizes());
+  TORCH_CHECK_GE(x.size(0), 1);
+  TORCH_CHECK_EQ(x.dim(), v.size());
+  return x.view({x.numel()});
+}"""
+
+
+def test_a_check_of_two_values_takes_sizes(tmp_path: Path) -> None:
+    after = COMPARED.replace(".sizes()", ".sym_sizes()").replace("x.size(0)", "x.sym_size(0)")
+    after = after.replace("x.view({x.numel()})", "x.view_symint({x.sym_numel()})")
+    assert converted(tmp_path, COMPARED, Level.SAFE) == after
+    kept = "Tensor f(const Tensor& x, size_t n) { TORCH_CHECK_LT(x.size(0) - 2, n); return x.view({x.size(0)}); }"
+    assert "size_t" in refusals(tmp_path, kept)
+    other = "Tensor f(const Tensor& x) { MY_CHECK_EQ(x.size(0), 2); return x; }"
+    assert refusals(tmp_path, other) == ["callee-unknown"]
+
+
 @pytest.mark.parametrize("storage", ["static", "thread_local", "static const"])
 def test_a_tensor_that_is_kept_from_call_to_call_holds_no_symbol(tmp_path: Path, storage: str) -> None:
     kept = (
