@@ -21,8 +21,6 @@ from transforms.cpp.reading.registrations import placement, qualified
 
 Placement = tuple[str, str]
 """The namespace and the key of a block."""
-# These make a string of the namespace as it is written; the others hand it on, so that a macro is expanded.
-_VERBATIM = frozenset((b"TORCH_LIBRARY", b"STABLE_TORCH_LIBRARY"))
 
 
 def with_libraries(facts: Mapping[str, FileFacts], read: Callable[[str], bytes]) -> Mapping[str, FileFacts]:
@@ -109,7 +107,7 @@ class _Libraries:
         return dataclasses.replace(block, registrations=tuple(registrations))
 
     def _expander(self, path: str) -> Expander:
-        return Expander(lambda name: self._macro(name.decode(), path), _VERBATIM)
+        return Expander(lambda name: self._macro(name.decode(), path))
 
     def _placements(self) -> dict[int, set[Placement]]:
         """Where each block registers: what its macro says, or all that call it say."""

@@ -43,14 +43,10 @@ def read_macros(source: bytes) -> dict[bytes, Macro]:
 
 
 class Expander:
-    """Expands text with the macros that `lookup` gives by name; it leaves alone what it gives none for.
+    """Expands text with the macros that `lookup` gives by name; it leaves alone what it gives none for."""
 
-    The arguments of the macros that `verbatim` names are kept as they are written.
-    """
-
-    def __init__(self, lookup: Callable[[bytes], Macro | None], verbatim: frozenset[bytes] = frozenset()) -> None:
+    def __init__(self, lookup: Callable[[bytes], Macro | None]) -> None:
         self._lookup = lookup
-        self._verbatim = verbatim
         self._steps = 0
 
     def expand(self, text: bytes) -> bytes:
@@ -69,10 +65,6 @@ class Expander:
             name, opening = match[1], match.end() - 1
             spans = list(arguments(text, opening)) if match[2] else []
             end = _closing(text, opening, spans) if match[2] else match.end()
-            if name in self._verbatim:
-                parts.append(text[position:end])
-                position = end
-                continue
             macro = self._lookup(name) if name and name not in hidden else None
             if macro is None or (macro.parameters is not None and not match[2]):
                 end = match.end(1) if name else match.end()

@@ -17,8 +17,9 @@ _HEAD = re.compile(rb"(\w+)\s*\(")
 _CALL = re.compile(rb"(?<![\w.:])((?:::)?\w+(?:::\w+)*)\s*(?:<[^<>;(){}]*>\s*)?(\()")
 # Of pybind11 and nanobind: what they define Python calls, and the dispatcher does not know.
 _NO_LIBRARY = re.compile(rb"(?:PYBIND11|NB)_\w*MODULE$")
-# A namespace or a key that may be a macro. TORCH_LIBRARY itself takes the name as it is written (torch/library.h).
 _MODULE = re.compile(r"\b(?:py|pybind11|nb|nanobind)::module_?\b")
+# A namespace or a key that is no macro. torch/library.h expands one, which TORCH_LIBRARY itself did not at first: what
+# it defined had another name then than what the others registered for it.
 _PLAIN = re.compile(r"(?:[a-z_]\w*)?")
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9]*")
 _METHOD = re.compile(rb"\b(\w+)\s*\.\s*(def|impl|impl_UNBOXED|fallback|impl_abstract_pystub)\s*\(")
@@ -135,7 +136,7 @@ def _macro_block(text: bytes, source: bytes, function: Function, head: re.Match[
     if library is not None:
         placed = placement(decode(library[1]), spans)
         if placed is not None:
-            literal = library[2] is None or (_PLAIN.fullmatch(placed[0]) and _PLAIN_KEY.fullmatch(placed[1]))
+            literal = _PLAIN.fullmatch(placed[0]) is not None and _PLAIN_KEY.fullmatch(placed[1]) is not None
             namespace, key = placed if literal else ("", "")
             yield _Block(namespace, key, spans[-1], function, spans, pending=not literal)
     elif _NO_LIBRARY.match(head[1]) is None:

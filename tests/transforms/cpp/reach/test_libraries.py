@@ -53,8 +53,13 @@ def registered(**sources: str) -> list[tuple[str, str, str]]:
             '#define NAME lib\nTORCH_LIBRARY_FRAGMENT(NAME, m) { m.def("f", &f); }',
             [("lib::f", "", "f")],
         ),
-        # torch makes a string of the name at once: it is no macro.
-        ('#define NAME lib\nTORCH_LIBRARY(NAME, m) { m.def("f", &f); }', [("NAME::f", "", "f")]),
+        ('#define NAME lib\nTORCH_LIBRARY(NAME, m) { m.def("f", &f); }', [("lib::f", "", "f")]),
+        (
+            '#ifndef NAME\n#define NAME lib\n#endif\nSTABLE_TORCH_LIBRARY(NAME, m) { m.def("f()"); }',
+            [("lib::f", "", "")],
+        ),
+        ('TORCH_LIBRARY(NAME, m) { m.def("f", &f); }', [("NAME::f", "", "f")]),
+        ('TORCH_LIBRARY(CONCAT(a, b), m) { m.def("f", &f); }', [("", "", "f")]),
         (
             '#define MY_KEY Meta\nTORCH_LIBRARY_IMPL(lib, MY_KEY, m) { m.impl("f", &f); }',
             [("lib::f", "Meta", "f")],

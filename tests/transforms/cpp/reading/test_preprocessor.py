@@ -7,9 +7,9 @@ import pytest
 from transforms.cpp.reading.preprocessor import Expander, read_macros
 
 
-def expanded(defines: str, text: str, verbatim: frozenset[bytes] = frozenset()) -> str:
+def expanded(defines: str, text: str) -> str:
     macros = read_macros(defines.encode())
-    return Expander(macros.get, verbatim).expand(text.encode()).decode()
+    return Expander(macros.get).expand(text.encode()).decode()
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,6 @@ def expanded(defines: str, text: str, verbatim: frozenset[bytes] = frozenset()) 
 )
 def test_expansion(defines: str, text: str, expected: str) -> None:
     assert expanded(defines, text) == expected
-
-
-def test_the_arguments_of_some_macros_are_kept() -> None:
-    defines = "#define N lib\n#define F(x) G(x, N)"
-    assert expanded(defines, "F(N) G(N)", frozenset((b"G",))) == "G(lib, N) G(N)"
 
 
 def test_what_grows_without_end_is_left() -> None:
