@@ -149,6 +149,23 @@ def test_a_composite_around_a_kernel_of_a_backend(tmp_path: Path, registered: st
     assert finding.reach[-1].text == "fold calls fold_cpu"
 
 
+def test_a_composite_that_returns_nothing_needs_a_schema_alone(tmp_path: Path) -> None:
+    source = "void fill(const Tensor& x, Tensor& out) { out.data_ptr<float>()[0] = x.data_ptr<float>()[0]; }\n"
+    (finding,) = missing(tmp_path, c=source + 'TORCH_LIBRARY(lib, m) { m.def("fill", &fill); }\n')
+    assert finding.reason == (
+        "define it with a schema that marks what it writes to, as `Tensor(a!) out`, register its kernels for their "
+        "backends, its derivative, if any, for Autograd: what writes and returns nothing needs no fake"
+    )
+    said = 'TORCH_LIBRARY(lib, m) { m.def("fill(Tensor x, Tensor(a!) out) -> ()", &fill); }\n'
+    (finding,) = missing(tmp_path, c=source + said)
+    assert finding.reason == (
+        "register its kernels for their backends, its derivative, if any, for Autograd: what writes and returns "
+        "nothing needs no fake"
+    )
+    (finding,) = missing(tmp_path, c=source + said.replace("(a!)", ""))
+    assert "and a fake" in finding.reason
+
+
 FAKED = 'import torch\n\n\n@torch.library.register_fake("lib::fold")\ndef _(x, n):\n    return x\n'
 REPLACED = """\
 import torch
@@ -177,7 +194,6 @@ def test_the_fake_of_a_composite_is_refused_by_torch(tmp_path: Path) -> None:
     ("returns", "shown"),
     [
         ("at::Tensor", "Tensor"),
-        ("void", "nothing"),
         ("std::tuple<torch::Tensor, std::optional<at::Tensor>, int64_t>", "Tensor, Tensor?, int"),
         ("std::vector<std::vector<double>>", "float[][]"),
         ("c10::List<std::string>", "str[]"),

@@ -99,7 +99,7 @@ def obstacles(
         elif composite:
             ways = next(filter(None, (_kernel_below(reacher, *kernel) for kernel in composite)), None)
             obstacle = Obstacle(operator, ways[1], ways[0], backends) if ways is not None else None
-        elif backends and not _needs_none(operator.schema):
+        elif backends and not (operator.schema is not None and needs_none(operator.schema)):
             own = [(path, registration) for path, registration in operator.kernels if registration.key in backends]
             obstacle = Obstacle(operator, _first(reacher, own), None, backends, kernels=_all(reacher, own))
         if obstacle is None:
@@ -111,10 +111,10 @@ def obstacles(
             yield replace(obstacle, faked=fakes().has(name))
 
 
-def _needs_none(schema: Schema | None) -> bool:
+def needs_none(schema: Schema) -> bool:
     """Whether tracing does without a fake: what writes and returns nothing (torch/_library/utils.py,
     can_generate_trivial_fake_impl)."""
-    return schema is not None and not schema.returns and any(argument.written for argument in schema.arguments)
+    return not schema.returns and any(argument.written for argument in schema.arguments)
 
 
 def _takes_tensors(operator: Operator, reacher: Reacher) -> bool:

@@ -14,7 +14,7 @@ from codemod.planning.naming import base_name
 from codemod.reporting.report import plural
 from transforms.cpp.coverage.body import Body, shared
 from transforms.cpp.coverage.kernel import body_of, syntax_of
-from transforms.cpp.coverage.operators import Obstacle
+from transforms.cpp.coverage.operators import Obstacle, needs_none
 from transforms.cpp.coverage.placing import Homes, edits_of
 from transforms.cpp.coverage.sketch import made, sketch
 from transforms.cpp.coverage.uses import Callee, Callees
@@ -73,7 +73,8 @@ def missing_fake(obstacle: Obstacle, sources: Sources, homes: Homes) -> Finding:
     if obstacle.root is not None and kernel is not None and kernel is not obstacle.root:
         steps.append(Step(kernel.path, kernel.line, f"{obstacle.root.name} calls {kernel.name}"))
     function = obstacle.root or kernel
-    said = reason if obstacle.faked else f"{reason}: {sketch(obstacle)}{seen}{unwritten}"
+    alone = obstacle.faked or _returns_nothing(obstacle)
+    said = reason if alone else f"{reason}: {sketch(obstacle)}{seen}{unwritten}"
     if edits:
         several = len(set(obstacle.kernels)) > 1
         why = (
@@ -167,6 +168,14 @@ def conditional(source: bytes, offset: int) -> bool:
     return depth - (guarded and source.rstrip().endswith(b"#endif")) > 0
 
 
+def _returns_nothing(obstacle: Obstacle) -> bool:
+    """Whether a composite only writes to what it is given; no schema that torch infers says so."""
+    root, schema = obstacle.root, obstacle.operator.schema
+    if root is None:
+        return False
+    return needs_none(schema) if schema is not None else re.search(r"\bvoid$", root.returns) is not None
+
+
 def _usable(argument: Argument) -> bool:
     return argument.name.isidentifier() and not keyword.iskeyword(argument.name)
 
@@ -180,9 +189,16 @@ def _said(obstacle: Obstacle) -> tuple[str, str, str]:
     if obstacle.root is not None and kernel is not None:
         called = f"calls `{kernel.name}` ({kernel.path}:{kernel.line}), which reads memory"
         below = "reads memory itself" if kernel is obstacle.root else called
-        define = "" if obstacle.operator.schema is not None else "define it with a schema, "
+        writes = _returns_nothing(obstacle)
+        marks = " that marks what it writes to, as `Tensor(a!) out`" if writes else ""
+        define = "" if obstacle.operator.schema is not None else f"define it with a schema{marks}, "
         why = f"{define}register its kernels for their backends, its derivative, if any, for Autograd"
-        why = f"torch refuses its fake while it is one: {why}" if obstacle.faked else f"{why}, and a fake"
+        if obstacle.faked:
+            why = f"torch refuses its fake while it is one: {why}"
+        elif writes:
+            why = f"{why}: what writes and returns nothing needs no fake"
+        else:
+            why = f"{why}, and a fake"
         return f"{name} is a composite that {below}", "composite-kernel", why
     backends = ", ".join(obstacle.backends)
     return f"{name} has kernels for {backends}, and no Meta kernel or fake was found", "no-fake", "register a fake"
