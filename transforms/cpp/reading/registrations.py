@@ -39,7 +39,7 @@ _CLASS = re.compile(rb"\b(?:torch\s*::\s*|\w+\s*\.\s*)(?:selective_)?class_\s*<[
 _NO_OPERATOR = (b"TORCH_", b"C10_", b"AT_", b"SINGLE_ARG")
 _WRAPPERS = re.compile(
     r"^(?:&\s*|(?:torch|c10|at)::(?=dispatch|CppFunction)|TORCH_FN\b|TORCH_BOX\b|TORCH_FN_TYPE\b|SINGLE_ARG\b"
-    r"|(?:(?:torch|c10)::)?CppFunction::make\w+\s*(?=[<(])|<\s*(?=&)"
+    r"|(?:(?:torch|c10)::)?CppFunction(?:::make\w+\s*(?=[<(])|(?=\())|<\s*(?=&)"
     r"|(?:torch::)?dispatch\(\s*[\w:\"]+\s*,|static_cast<.*>(?=\()|\(\s*(?=&|\w[\w:]*\)$)|\((?=TORCH_FN|&))\s*"
 )
 _KEY = re.compile(r"(?:DispatchKey::|c10::k|at::k|torch::k|^k)(\w+)")
@@ -50,6 +50,8 @@ _KERNEL_OPTION = re.compile(
     r"\bkernel<\s*(?:decltype\(([\w:]+)\)\s*,\s*&?([\w:]+)|(\w[\w:]*))?[^>]*>\s*\("
     r"\s*(?:[\w:]*(?:DispatchKey::|k)(\w+))?"
 )
+_BARE_OPTION = re.compile(rb"\b(kernel|catchAllKernel)\s*(\()")
+_SCHEMA_OPTION = re.compile(rb"\bschema\s*(\()")
 _CATCH_ALL = re.compile(r"\bcatchAllKernel<\s*decltype\(([\w:]+)\)")
 
 
@@ -297,26 +299,54 @@ def _register_operators(source: bytes, text: bytes, line: Callable[[int], int]) 
             continue
         stop = text.find(b";", start.end())
         for match in _OP.finditer(text, start.start(), stop if stop >= 0 else len(text)):
-            spans = list(arguments(text, match.start(1)))
-            name = string(source, *spans[0]) if spans else None
-            if name is None or "::" not in name:
-                written = decode(source[slice(*spans[0])]) if spans and name is None else ""
-                if written and "options()" not in written:
-                    place = match.start()
-                    yield Registration("", "", "", line(place), place, spans[-1][1] + 1, written=written)
-                continue
-            rest = decode(source[spans[0][1] : spans[-1][1]]).lstrip(", ")
-            end = spans[-1][1] + 1
-            operator = operator_name(name.partition("(")[0].strip())
-            schema = name if "(" in name else ""
-            if "options()" not in rest:
-                function = callee(rest)
-                inline = not function and "{" in rest
-                yield Registration(operator, "", function, line(match.start()), match.start(), end, schema, inline)
-                continue
-            for kernel in _KERNEL_OPTION.finditer(rest):
-                function = kernel[2] or kernel[1] or kernel[3] or ""
-                yield Registration(operator, kernel[4] or "", function, line(match.start()), match.start(), end, schema)
-            catch = _CATCH_ALL.search(rest)
-            if catch is not None:
-                yield Registration(operator, "", catch[1], line(match.start()), match.start(), end, schema)
+            yield from _registered_by(source, text, match, line)
+
+
+def _registered_by(
+    source: bytes, text: bytes, call: re.Match[bytes], line: Callable[[int], int]
+) -> Iterator[Registration]:
+    """What one `.op(…)` registers."""
+    spans = list(arguments(text, call.start(1)))
+    if not spans:
+        return
+    end = spans[-1][1] + 1
+    name, given = string(source, *spans[0]), spans[1:]
+    first = next((start for start, end in spans if b"options()" in text[start:end]), None)
+    options = (first, spans[-1][1]) if first is not None else None  # template arguments have commas
+    if name is None and options is not None and first == spans[0][0]:  # `options().schema("ns::name(…) -> …")`
+        named = _SCHEMA_OPTION.search(text, *options)
+        name = string(source, *next(arguments(text, named.start(1)), options)) if named is not None else None
+        given = []
+    place = call.start()
+    if name is None or "::" not in name:
+        written = decode(source[slice(*spans[0])]) if name is None else ""
+        if written:
+            yield Registration("", "", "", line(place), place, end, written=written)
+        return
+    operator = operator_name(name.partition("(")[0].strip())
+    schema = name if "(" in name else ""
+    found = list(_by_options(source, text, options)) if options is not None else []
+    if given and given[0][0] != first:
+        found.append(("", decode(source[slice(*given[0])])))
+    elif not given and options is None:
+        found.append(("", ""))
+    for key, kernel in found:
+        function = callee(kernel)
+        yield Registration(
+            operator, key, function, line(place), place, end, schema, inline=not function and "{" in kernel
+        )
+
+
+def _by_options(source: bytes, text: bytes, span: tuple[int, int]) -> Iterator[tuple[str, str]]:
+    """(key, kernel) of each kernel that `RegisterOperators::options()` is given."""
+    rest = decode(source[slice(*span)])
+    for kernel in _KERNEL_OPTION.finditer(rest):
+        yield kernel[4] or "", kernel[2] or kernel[1] or kernel[3] or ""
+    catch = _CATCH_ALL.search(rest)
+    if catch is not None:
+        yield "", catch[1]
+    for option in _BARE_OPTION.finditer(text, *span):
+        written = [decode(source[slice(*part)]) for part in arguments(text, option.start(2))]
+        key = _KEY.search(written[0]) if option[1] == b"kernel" and written else None
+        if written and (key is not None or option[1] != b"kernel"):
+            yield key[1] if key is not None else "", written[-1]

@@ -75,6 +75,23 @@ def registered(source: str) -> list[tuple[str, str, str]]:
         # What the macro says the whole tree tells.
         ('TORCH_LIBRARY(CONCAT(a, b), m) { m.def("f(Tensor x) -> Tensor", &f); }', []),
         ("TORCH_LIBRARY_IMPL(aten, Meta, m) { m.impl(TORCH_SELECTIVE_NAME(name), f); }", [("", "Meta", "f")]),
+        (
+            (
+                "auto r = RegisterOperators().op(RegisterOperators::options()"
+                '.schema("ns::f(Tensor x) -> Tensor").kernel<decltype(f), &f>(c10::DispatchKey::CPU));'
+            ),
+            [("ns::f", "CPU", "f")],
+        ),
+        (
+            'auto r = RegisterOperators().op("ns::f", &f, RegisterOperators::options().schema("ns::f() -> ()"));',
+            [("ns::f", "", "f")],
+        ),
+        (
+            'auto r = RegisterOperators().op("ns::f", options().kernel(c10::DispatchKey::CUDA, &f).catchAllKernel(g));',
+            [("ns::f", "CUDA", "f"), ("ns::f", "", "g")],
+        ),
+        ("auto r = RegisterOperators().op(options().schema(NAME).catchAllKernel<decltype(f), &f>());", [("", "", "")]),
+        ('TORCH_LIBRARY(lib, m) { m.def("f", torch::CppFunction(&f).debug("f")); }', [("lib::f", "", "f")]),
         ('auto r = torch::RegisterOperators().op("a::b c", &f).op("::", &g).op();', [("", "", "f"), ("", "", "g")]),
         ('void add_all(torch::Library& lib) { lib.impl("ns::f", f); }', []),
         ('TORCH_LIBRARY(lib, m) { m.impl("f", torch::kCUDA, &f); }', [("lib::f", "CUDA", "f")]),
