@@ -10,6 +10,7 @@ import libcst as cst
 
 from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
+from transforms.python.flow.made import given_on
 from transforms.python.flow.nodes import called, registered, variables_in
 from transforms.python.flow.sites import Site, is_fixed_by_export, is_traced, sites
 from transforms.python.flow.values import Value
@@ -138,6 +139,10 @@ def _each(
         rewrite = released(_beside_stored(rewrite, place), layout, needed, minimum)
         if rewrite.changes and (gone := ", ".join(absent(rewrite, layout, needed, vocabulary))):
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")
+        onward = given_on(site.node, scope.nodes, job.made) if rewrite.changes and site.kind == "coercion" else None
+        if onward is not None:
+            reason = f"`{onward[0]}` makes a number of it all the same ({onward[1]})"
+            rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=reason, refusal="half")
         if rewrite.changes:
             whole = [change for change in rewrite.changes if change.start <= start and end <= change.end]
             for first, last in [(change.start, change.end) for change in whole] or [(start, end)]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from codemod.model.findings import Root, Step
+from transforms.python.flow.made import Made
 from transforms.python.flow.returned import Needs
 from transforms.python.flow.values import Value
 from transforms.python.reach.composites import Composite
@@ -34,6 +35,8 @@ class Job:
     composite: Composite | None = None
     root: Root = Root.OPERATOR
     needs: Mapping[str, Needs] = field(default_factory=dict)
+    made: Mapping[str, Made] = field(default_factory=dict)
+    """What its callees make plain numbers of, and go on to do so."""
     caught: frozenset[str] = frozenset()
     """The exceptions that callers may catch: names in flow.catching.RAISED."""
 

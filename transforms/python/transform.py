@@ -19,7 +19,7 @@ from transforms.python.reach.composites import Composite, composites, entries_of
 from transforms.python.reach.kernels import registrations_of, root_package
 from transforms.python.reach.naming import decorated_operators
 from transforms.python.reach.packages import import_path, place_of
-from transforms.python.reach.passing import active, follow, needed_values, returned_values
+from transforms.python.reach.passing import active, follow, made_by, needed_values, returned_values
 from transforms.python.reach.reached import ELSEWHERE, TESTS, Reached, given_sympy, reach, scripted
 from transforms.python.reach.signatures import give_types
 from transforms.python.reach.tree import Definition, SourceTree, absolute, tree_path
@@ -164,6 +164,7 @@ class PythonTransform:
                     parameters=reached.parameters,
                     returns=returned_values(callees),
                     needs=dict(needed_values(tree, functions, definition, callees)),
+                    made=dict(made_by(tree, definition, callees)),
                     inlined=reached.inlined,
                     exported=reached.exported,
                     eager=reached.eager,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from transforms.python.flow.annotations import OPTIONAL, annotated, of_annotation
+from transforms.python.flow.made import Made
 from transforms.python.flow.returned import Needs
 from transforms.python.flow.values import (
     BOOL,
@@ -192,6 +193,16 @@ def needed_values(
             own = _given_by_itself(tree, caller, callee, name)
             names = tuple(parameter for parameter, _ in function.parameters[own : function.positional])
             yield name, Needs(names, function.rest, needed)
+
+
+def made_by(tree: SourceTree, caller: Definition, callees: Mapping[str, Reached]) -> Iterator[tuple[str, Made]]:
+    """What those callees of a function make plain numbers of that eager runs too, where that is left as it is."""
+    for name, callee in callees.items():
+        if callee.eager and callee.body.made:
+            definition, function = callee.definition, callee.definition.function
+            own = _given_by_itself(tree, caller, definition, name)
+            names = tuple(parameter for parameter, _ in function.parameters[own : function.positional])
+            yield name, Made(names, {p: f"{definition.path}:{line}" for p, line in reversed(callee.body.made)})
 
 
 def _leaves(value: Value) -> Iterator[Value]:

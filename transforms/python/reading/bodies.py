@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from transforms.python.flow.asking import coerces
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import dotted
+from transforms.python.flow.made import made_numbers
+from transforms.python.flow.nodes import dotted, named_parameters
 from transforms.python.flow.sites import sites
 from transforms.python.flow.values import TENSOR, TENSORS, Value, all_dependencies, join
 from transforms.python.reading.extract import (
@@ -84,11 +85,13 @@ def bodies(path: str, source: bytes, names: Collection[str]) -> dict[str, Body]:
 
 
 def _body(scope: Scope, values: Interpreter, prims: bool) -> Body:
+    assert isinstance(scope.node, Definition)
     conditions = {all_dependencies(site.value) for site in sites(scope.telling, values)}
     return Body(
         tuple(_in_order(_calls(scope, values, prims))),
         _returns(scope.telling, values),
         (frozenset(),) if frozenset() in conditions else tuple(conditions),
+        tuple(made_numbers(scope.node, [p.arg for p in named_parameters(scope.node.args)])),
     )
 
 

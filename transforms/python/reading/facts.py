@@ -27,6 +27,8 @@ class Body(NamedTuple):
     returns: Value = Value("plain")
     conditions: tuple[frozenset[str], ...] = ()
     """For each place that asks for a concrete size or truth, the dependencies of its value."""
+    made: tuple[tuple[str, int], ...] = ()
+    """(parameter, line) of each that it makes a plain number of in any case."""
 
 
 NO_BODY = Body()
