@@ -64,12 +64,17 @@ class CppProver:
 
     @property
     def include(self) -> Sequence[str]:
-        """Where PyTorch's sources look for headers; of any other tree, its root and the folders of headers below it."""
+        """Where PyTorch's sources look for headers; of any other tree, its root and the folders that hold headers.
+
+        A header's own folder or one around it: `include/lib/f.h` is included as `lib/f.h`.
+        """
         if self._pytorch:
             return "aten/src", ""
-        folders = {path.rpartition("/")[0] for path in self._project.files(HEADERS)}
-        named = {folder for folder in folders if folder.rpartition("/")[2] in ("include", "csrc", "src")}
-        return "", *sorted(named)
+        folders: set[str] = set()
+        for path in self._project.files(HEADERS):
+            while (path := path.rpartition("/")[0]) and path not in folders:
+                folders.add(path)
+        return "", *sorted(f for f in folders if f.rpartition("/")[2] in ("include", "csrc", "src"))
 
     @property
     def flags(self) -> Sequence[str]:

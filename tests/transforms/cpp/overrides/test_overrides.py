@@ -290,12 +290,13 @@ def test_a_library_outside_pytorch_is_built_as_a_whole(tmp_path: Path) -> None:
         'TORCH_LIBRARY_IMPL(fades, Meta, m) { m.impl("fade", fade_meta); }',
         "tests/test_ops.cpp": "int main() {}",
         "include/fades.h": "#pragma once",
+        "source/src/lib/detail/fades.h": "#pragma once",
     }
     prover = make_prover(tmp_path, files)
     (found,) = prover.overrides(change(files, "meta.cpp", "fade_meta"))
     assert found.operators == ("fades::fade",)
     assert [(part.path, part.required) for part in found.parts] == [("meta.cpp", True), ("ops.cpp", False)]
-    assert list(prover.include) == ["", "include"]
+    assert list(prover.include) == ["", "include", "source/src"]
     assert prover.version == ""
 
 
