@@ -142,7 +142,8 @@ class _Libraries:
         text = expanded.encode("utf-8", "surrogateescape")
         spans = [text[a:b].decode("utf-8", "surrogateescape").strip() for a, b in arguments(text, text.index(b"("))]
         placed = placement(name.strip(), spans)
-        return placed if block.names_library or spans[-1] == block.library else None
+        own = placed is None or block.names_library or spans[-1] == block.library
+        return placed if own else None
 
     def _macro(self, name: str, near: str) -> Macro | None:
         """The definition of a macro: of the same file, or of the file that is nearest by its folders."""

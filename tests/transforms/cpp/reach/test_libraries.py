@@ -37,6 +37,7 @@ def registered(**sources: str) -> list[tuple[str, str, str]]:
         ('#define MINE MINE\nMINE(lib, m) { m.def("f", &f); }', []),
         ('#define MINE(m) TORCH_LIBRARY_IMPL(lib, m)\nMINE(m) { m.impl("f", f); }', []),
         ('MINE(lib) { m.def("f", &f); }', []),
+        ('#define MINE(ns) OTHER()\nMINE(lib) { m.def("f", &f); }', []),
         ('#define MINE(ns) TORCH_LIBRARY(ns, other)\nMINE(lib) { m.def("f", &f); }', []),
         ('#define MINE(ns) PYBIND11_MODULE(ns, m)\nMINE(lib) { m.def("f", &f); }', []),
         ('PYBIND11_MODULE(lib, m) { m.def("f", &f); }', []),
