@@ -38,10 +38,11 @@ def made_numbers(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Collec
 
 def _always(node: ast.AST) -> Iterator[ast.AST]:
     """What is evaluated in any case where a statement is."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, _PERHAPS):
-            yield from _always(child)
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += (child for child in ast.iter_child_nodes(node) if not isinstance(child, _PERHAPS))
 
 
 def _bound(statement: ast.stmt) -> set[str]:

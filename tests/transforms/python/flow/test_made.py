@@ -18,6 +18,7 @@ from transforms.python.transform import PythonTransform
     [
         ("return g(int(n), m)", [("n", 2)]),
         ("k = int(n)\n    return float(m) + k", [("n", 2), ("m", 3)]),
+        (f"return int(n){' + m' * 1500}", [("n", 2)]),
         ('"""n."""\n    if m:\n        m = 2\n    return int(n) + int(m)', [("n", 5)]),
         ("if m:\n        return n\n    return int(n)", []),
         ("return int(n) if m else n", []),
