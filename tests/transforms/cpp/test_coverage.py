@@ -120,6 +120,16 @@ def test_backends_alone(tmp_path: Path) -> None:
             "what `turned( x, {1, 0})` is in Python is not known",
         ),
         (
+            "Tensor cut(const Tensor& x) { if (*x.data_ptr<int>()) { return x.clone(); } return at::empty_like(x); }",
+            "cut(Tensor x) -> Tensor",
+            "whether it returns at `return x.clone();` is not for a fake to ask",
+        ),
+        (
+            "Tensor cut(const Tensor& x) { for (int i = x.data_ptr<int>()[0]; i > 0; --i) return x; return x + 1; }",
+            "cut(Tensor x) -> Tensor",
+            "whether it returns at `return x;` is not for a fake to ask",
+        ),
+        (
             "void cut(const Tensor& x) { x.data_ptr<float>(); }",
             "cut(Tensor x) -> ()",
             "it gives no result, and what it does instead is not known",

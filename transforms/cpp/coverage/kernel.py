@@ -159,7 +159,7 @@ class _Reader:
         state = self._scope.state(value)
         for place, early in self._early:
             if early != state:
-                raise Underivable(f"it may return at `{place}`")
+                raise Underivable(f"whether it returns at `{place}` is not for a fake to ask")
         self._scope.add(Line("", f"return {value.text}", value.names))
 
     def _branch(self, node: Node) -> bool:
@@ -368,7 +368,7 @@ class _Reader:
         """A statement that computes: the result may not come from inside it, and what it assigns is no longer known."""
         for inner in node.walk():
             if inner.kind == "return_statement" and not in_lambda(inner, node):
-                raise Underivable(f"it may return at `{inner.excerpt}`")
+                raise Underivable(f"whether it returns at `{inner.excerpt}` is not for a fake to ask")
         self._forget_changed(node)
 
     def _forget_changed(self, node: Node) -> None:
