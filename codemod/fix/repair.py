@@ -88,7 +88,7 @@ class Repair:
         """
         so_far = [*self.made, *held]
         for candidate in candidates_for(shown, wrong_values(shown, eager), copy, so_far, self.sources, self.level):
-            chain = (*held, candidate)
+            chain = (*(each for each in held if conflict_free([each, candidate])), candidate)  # the rest it replaces
             together = [*self.made, *chain]
             if candidate in so_far or chain in self.refused or not conflict_free(together):
                 continue

@@ -12,14 +12,22 @@ import ast
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from codemod.probe.ranges import ANY, Range, compares_order, difference, question, settles
+from codemod.probe.ranges import (
+    ANY,
+    Range,
+    compares_order,
+    difference,
+    is_multiplied_out,
+    question,
+    settles,
+)
 from codemod.probe.spelling import SYMBOL, spelled
 
 SHAPE_ID, LEAST, MOST = "shape_id", "min", "max"
 _HIGHEST = 4100
-"""Up to this number it is tried whether a size is large, or small, enough."""
-_LARGEST = 64
-"""The same for sizes of which each has to be so large."""
+"""Up to this number it is tried whether sizes are large, or small, enough."""
+_SMALL = 64
+"""What a program rather has more of than less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +69,16 @@ def _sentence(declared: Declaration) -> str:
 
 
 def _bounds(asked: ast.expr, symbols: Sequence[str], sizes: tuple[str, ...]) -> list[Declaration]:
-    """What each size has to be at least for one outcome, and a single one at most for the other, if there are two.
+    """What each size has to be at least, and what at most, for one outcome; likelier first.
 
     Whether something is one number among many, unless that is 0 or 1, no program has reason to rule out.
     """
-    if not compares_order(asked):
+    if not compares_order(asked) or (len(symbols) > 1 and is_multiplied_out(asked)):
         return []
-    alone = len(symbols) == 1
-    tried = range(1, _HIGHEST if alone else _LARGEST + 1)
-    least = next((n for n in tried if settles(asked, dict.fromkeys(symbols, Range(n)))), 0)
+    least = next((n for n in range(1, _HIGHEST) if settles(asked, dict.fromkeys(symbols, Range(n)))), 0)
     if not least:
         return []
-    smaller = least > 2 and alone and settles(asked, dict.fromkeys(symbols, Range(0, least - 1)))
-    return [Declaration(LEAST, sizes, least), *([Declaration(MOST, sizes, least - 1)] if smaller else [])]
+    found = [Declaration(LEAST, sizes, least)]
+    most = next((n for n in range(_HIGHEST, 1, -1) if settles(asked, dict.fromkeys(symbols, Range(0, n)))), 0)
+    found += [Declaration(MOST, sizes, most)] if most else []
+    return found if least <= _SMALL else found[::-1]

@@ -69,6 +69,13 @@ def compares_order(asked: ast.expr) -> bool:
     return few or _operator(asked) not in ("Eq", "Ne")
 
 
+def is_multiplied_out(asked: ast.expr) -> bool:
+    """Whether torch computes the ranges of other sums than are printed: it multiplies out what a sum is a factor of."""
+    products = (node for node in ast.walk(asked) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult))
+    factors = (factor for product in products for factor in (product.left, product.right))
+    return any(isinstance(each, ast.BinOp) and isinstance(each.op, (ast.Add, ast.Sub)) for each in factors)
+
+
 def _operator(asked: ast.expr) -> str:
     if isinstance(asked, ast.Call):
         return ast.unparse(asked.func)

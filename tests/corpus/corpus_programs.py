@@ -214,6 +214,22 @@ for size in (3, 5):
     mark_unbacked(rows, 0)
     print(attend(rows).sum().item())
 """,
+    # An unknown size that is asked whether it is 0, and then whether it is 1: one declaration answers both.
+    "none_and_one": """import torch
+from torch._dynamo.decorators import mark_unbacked
+
+
+@torch.compile(fullgraph=True, backend="aot_eager")
+def scaled(rows):
+    shifted = rows + 1 if rows.shape[0] > 0 and rows.dim() == 2 else rows
+    return shifted * 2 if rows.shape[0] > 1 and rows.dim() == 2 else shifted
+
+
+for size in (3, 5):
+    rows = torch.ones(size, 2)
+    mark_unbacked(rows, 0)
+    print(scaled(rows).sum().item())
+""",
 }
 """The source of each, by name."""
 
