@@ -1,4 +1,4 @@
-"""Which change leads on to the next."""
+"""Which change leads on to the next, and which of them are kept."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from codemod.fix import repair
 from codemod.fix.candidates import Candidate, contents_of, next_failure
 from codemod.fix.lines import Lines
 from codemod.fix.trees import Copy, Tree, patched
 from codemod.fix.trial import Trial
 from codemod.model.edits import Edit
+from codemod.model.findings import Level
 from codemod.probe.answers import Answer, Report
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
+from tests.codemod.fix.test_candidates import Nothing
 
 SHAPE, UNKNOWN = "a shape depends on data: aten.nonzero.default", "a branch on a size or a number that is not known"
 
@@ -47,3 +52,42 @@ def test_a_change_leads_on_where_another_line_breaks_the_graph_in_the_place_of_i
 def _next(candidate: Candidate, after: Trial, copy: Copy, made: Sequence[Candidate]) -> tuple[str, int] | None:
     found = next_failure(candidate, after, Lines(copy, contents_of(made)))
     return None if found is None else (found[0].text, found[1].line if found[1] is not None else 0)
+
+
+@pytest.mark.parametrize(
+    ("second", "needs", "made"),
+    [
+        (Edit("case.py", 0, 0, b"", b"# b\n"), b"b", "b"),
+        (Edit("case.py", 0, 0, b"", b"# b\n"), b"ab", "ab"),
+        (Edit("case.py", 7, 8, b"x", b"x  # b"), b"b", "b"),  # takes the place of the first one
+        (Edit("case.py", 7, 8, b"x", b"x  # b"), b"ab", ""),
+    ],
+)
+def test_of_a_chain_that_is_kept_which_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: Edit, needs: bytes, made: str
+) -> None:
+    """Without any change the program stops for one thing, with the first for another, and with all it takes at none."""
+    (tmp_path / "case.py").write_bytes(b"import x\n")
+    tree, place = Tree(tmp_path), Frame("case.py", 1, "f")
+    first = Candidate("a", tree, (Edit("case.py", 7, 8, b"x", b"x  # a"),), place, "error: 1")
+    last = Candidate("b", tree, (second,), place, "error: 2")
+
+    def run_trial(program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
+        held = (program.folder.resolve() / "case.py").read_bytes()
+        if eager or all(b"# %c" % each in held for each in needs):
+            return Trial(0, "", "1\n", ({"returned": 1},), (), Report("", (), ()), frozenset({str(program.folder)}))
+        error = Answer("error", "2" if b"# a" in held else "1", "your code", place, None, "f")
+        return Trial(1, error.text, "", (), (), Report("", (), (error,)))
+
+    def candidates(shown: Trial, *_: object) -> list[Candidate]:
+        return [first] if shown.error == "1" else [last]
+
+    monkeypatch.setattr(repair, "run_trial", run_trial)
+    monkeypatch.setattr(repair, "candidates_for", candidates)
+    monkeypatch.setattr(Copy, "missed", lambda *_: "")
+    steps: list[str] = []
+    program = Program((sys.executable, "case.py"), tmp_path)
+    tried = repair.Repair(program, Nothing(), Level.REVIEW, lambda label, text: steps.append(text))
+    tried.run()
+    assert "".join(candidate.what for candidate in tried.made) == made
+    assert ("without this it is as good: a" in steps) is (made == "b" and second.start == 0)
