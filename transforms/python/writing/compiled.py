@@ -62,7 +62,8 @@ def _asking(place: Place, test: ast.expr, truth: bool) -> tuple[int, int]:
 
 def _compiled(place: Place, test: ast.expr, truth: bool) -> tuple[Change, ...]:
     changes = _compiled_first(place, test, truth)
-    named = [node for node in ast.walk(test) if isinstance(node, ast.NamedExpr)]
+    asked = _part(test, *_asking(place, test, truth))
+    named = [node for node in ast.walk(asked) if isinstance(node, ast.NamedExpr)]
     if not named:
         return changes
     before, there = _named_before(place, test, named)

@@ -67,6 +67,8 @@ ASSIGNS = "the condition assigns a variable, so that it has to be evaluated"
          f"pad = m - n\n    if ({IF} or pad > 0) and flag:\n        x = F.pad(x, (0, max(pad, 0)))\n    y = y + pad\n"),
         ("if not (pad := -n\n               % m):\n        y = x\n    else:\n        y = F.pad(x, (0, pad))\n",
          f"pad = -n % m\n    if not {IF} and not pad:\n        y = x\n    else:\n        y = F.pad(x, (0, pad))\n"),
+        ("if flag and (k := m) is not None and n % m:\n        x = F.pad(x, (0, -n % m))\n",
+         f"if flag and (k := m) is not None and ({IF} or n % m):\n        x = F.pad(x, (0, -n % m))\n"),
         ("z = x\n    if n % m:\n        z = F.pad(x, (0, -n % m))\n    y = y + z\n",
          f"z = x\n    if {IF} or n % m:\n        z = F.pad(x, (0, -n % m))\n    y = y + z\n"),
         ("if flag or n % m == 0 and n > -1:\n        y = x\n    else:\n        y = F.pad(x, [-n % m])\n",
