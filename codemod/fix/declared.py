@@ -61,16 +61,33 @@ def _short(size: str) -> str:
 
 
 def _mark(tree: ast.Module, call: ast.Call, parameters: Sequence[str], size: str) -> ast.Call | None:
-    """The only call beside `call` that marks a size of an argument as unknown, and no other size."""
+    """The only call beside `call` that marks a size of an argument as unknown, and no other size of it.
+
+    Where none does, the only one in a loop that marks the same dimension of all that it goes over.
+    """
     match = _SIZE.fullmatch(size)
-    argument = argument_of(call, parameters, match["keyword"] or match["name"]) if match is not None else None
-    if match is None or not isinstance(argument, ast.Name):
+    if match is None:
         return None
-    of_it = [
-        each for each in calls_beside(tree, call) if name_of(each) == "mark_unbacked" and _marks(each, argument.id)
-    ]
-    own = [mark for mark in of_it if ast.unparse(mark.args[1]) == match["dimension"]]
-    return own[0] if len(own) == 1 else None
+    marks = [each for each in calls_beside(tree, call) if name_of(each) == "mark_unbacked"]
+    argument = argument_of(call, parameters, match["keyword"] or match["name"])
+    own = _of(marks, argument.id, match["dimension"]) if isinstance(argument, ast.Name) else []
+    found = own or _in_loops(tree, marks, match["dimension"])
+    return found[0] if len(found) == 1 else None
+
+
+def _in_loops(tree: ast.Module, marks: Sequence[ast.Call], dimension: str) -> list[ast.Call]:
+    """Those of `marks` that are of what a loop goes over, and of this dimension."""
+    found: dict[ast.Call, None] = {}
+    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+        inside = set(map(id, ast.walk(loop)))
+        within = [mark for mark in marks if id(mark) in inside]
+        names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+        found |= dict.fromkeys(mark for name in sorted(names) for mark in _of(within, name, dimension))
+    return list(found)
+
+
+def _of(marks: Sequence[ast.Call], name: str, dimension: str) -> list[ast.Call]:
+    return [mark for mark in marks if _marks(mark, name) and ast.unparse(mark.args[1]) == dimension]
 
 
 def _marks(call: ast.Call, name: str) -> bool:

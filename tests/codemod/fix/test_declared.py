@@ -69,6 +69,23 @@ def test_what_is_given_has_to_be_a_variable(call: str) -> None:
     assert declare(MARKS, EQUAL, call=call) is None
 
 
+@pytest.mark.parametrize("call", ["f(x, b=y)", "f(*x, **y)"])
+@pytest.mark.parametrize(
+    ("head", "mark", "tied"),
+    [
+        ("for each in (x, y):", "mark_unbacked(each, 0)", True),
+        ("for name, each in y.items():", "mark_unbacked(each, 0)", True),
+        ("for name, each in y.items():", "mark_unbacked(name, 1)", False),
+        ("for each in (x, y):", "mark_unbacked(other, 0)", False),
+        ("for each in (x, y):", "mark_unbacked(each, 0); mark_unbacked(each, 0)", False),
+    ],
+)
+def test_a_loop_marks_all_that_it_goes_over(call: str, head: str, mark: str, tied: bool) -> None:
+    equal = Declaration("shape_id", ("a.size(0)", "kwargs['b'].size(0)"))
+    new = f'{head}\n        {mark[:-1]}, shape_id="a.size(0)")' if tied else None
+    assert declare(f"{head}\n        {mark}", equal, call=call) == new
+
+
 def test_what_is_said_already_stays() -> None:
     assert declare("mark_unbacked(x, 0, min=1)", LEAST) is None
     assert declare(MARKS, Declaration("min", ("rows[0].size(0)",), 2)) is None
