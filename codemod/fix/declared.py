@@ -11,7 +11,7 @@ from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
 from codemod.fix.trial import Call
 from codemod.model.edits import Edit
-from codemod.probe.declaring import LEAST, SHAPE_ID, Declaration
+from codemod.probe.declaring import LEAST, MOST, SHAPE_ID, Declaration
 
 _SIZE = re.compile(r"(?:\w+\['(?P<keyword>\w+)'\]|(?P<name>\w+))\.size\((?P<dimension>\d+)\)")
 
@@ -110,12 +110,16 @@ def _with_keyword(path: str, source: bytes, mark: ast.Call, keyword: str, value:
     def end(node: ast.expr) -> int:
         return offset(lines, node.end_lineno or node.lineno, node.end_col_offset or 0)
 
-    dimension = mark.args[1]
+    dimension, stop = mark.args[1], end(mark)
     last = max((*mark.args, *(each.value for each in mark.keywords)), key=lambda each: (each.lineno, each.col_offset))
-    if source[end(last) : end(mark)].replace(b",", b"").strip() != b")":
+    between = source[end(last) : stop]
+    if between.replace(b",", b"").strip() != b")":
         return None
     new = f", {keyword}={value}".encode()
     if keyword == SHAPE_ID:
         return Edit(path, end(last), end(last), b"", new)
+    if keyword == MOST:
+        new = new.lstrip(b", ") if b"," in between else new
+        return Edit(path, stop - 1, stop, b")", new + b")")
     old = source[offset(lines, dimension.lineno, dimension.col_offset) : end(dimension)]
     return Edit(path, end(dimension) - len(old), end(dimension), old, old + new)

@@ -34,7 +34,8 @@ def declare(marks: str, *declared: Declaration, call: str = "f(x, b=y)") -> str 
         ("mark_unbacked(y, 0)\n    " + MARKS, LEAST,
          "mark_unbacked(y, 0)\n    " + MARKS.replace("x, 0", "x, 0, min=2")),
         ("mark_unbacked(x, 1)\n    mark_unbacked(x, 0, strict=True)", MOST,
-         "mark_unbacked(x, 1)\n    mark_unbacked(x, 0, max=9, strict=True)"),
+         "mark_unbacked(x, 1)\n    mark_unbacked(x, 0, strict=True, max=9)"),
+        ("mark_unbacked(x, 0, )", MOST, "mark_unbacked(x, 0, max=9)"),
     ],
 )  # fmt: skip
 def test_the_programs_own_marks_say_it(marks: str, declared: Declaration, new: str) -> None:
@@ -42,8 +43,9 @@ def test_the_programs_own_marks_say_it(marks: str, declared: Declaration, new: s
 
 
 def test_several_things_can_be_said_of_one_size() -> None:
-    new = 'mark_unbacked(x, 0, min=2, shape_id="a.size(0)")\n    mark_unbacked(y, 1, shape_id="a.size(0)")'
-    assert declare("mark_unbacked(x, 0)\n    mark_unbacked(y, 1)", EQUAL, LEAST) == new
+    new = 'mark_unbacked(x, 0, min=2, shape_id="a.size(0)", max=9)\n    mark_unbacked(y, 1, shape_id="a.size(0)")'
+    assert declare("mark_unbacked(x, 0)\n    mark_unbacked(y, 1)", EQUAL, LEAST, MOST) == new
+    assert declare("mark_unbacked(x, 0)", MOST, LEAST) == "mark_unbacked(x, 0, min=2, max=9)"
 
 
 @pytest.mark.parametrize(
