@@ -11,7 +11,7 @@ from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
 from codemod.fix.trial import Call
 from codemod.model.edits import Edit
-from codemod.probe.declaring import LEAST, MOST, SHAPE_ID, Declaration
+from codemod.probe.declaring import MOST, SHAPE_ID, Declaration, claim
 
 _SIZE = re.compile(r"(?:\w+\['(?P<keyword>\w+)'\]|(?P<name>\w+))\.size\((?P<dimension>\d+)\)")
 
@@ -46,12 +46,7 @@ def declaring_edits(
 
 def said_of(declared: Declaration) -> str:
     """What the marks say then, in words."""
-    *others, last = map(_short, declared.sizes)
-    named = f"{', '.join(others)} and {last} are" if others else f"{last} is"
-    if declared.keyword == SHAPE_ID:
-        return f"{named} declared equal (shape_id of mark_unbacked)"
-    bound = "at least" if declared.keyword == LEAST else "at most"
-    return f"{named} declared {bound} {declared.value} ({declared.keyword} of mark_unbacked)"
+    return f"{claim(declared, list(map(_short, declared.sizes)), 'declared')} ({declared.keyword} of mark_unbacked)"
 
 
 def _short(size: str) -> str:

@@ -60,12 +60,17 @@ def advice_of(declared: Sequence[Declaration]) -> str:
 
 
 def _sentence(declared: Declaration) -> str:
-    *others, last = declared.sizes
+    value = "…), the same for both" if declared.keyword == SHAPE_ID else f"{declared.value})"
+    return f"if {claim(declared, declared.sizes, 'always')}, say so: mark_unbacked(…, {declared.keyword}={value}"
+
+
+def claim(declared: Declaration, names: Sequence[str], adverb: str) -> str:
+    """What is declared of sizes that have these names, in words: `a and b are always equal`."""
+    *others, last = names
     named = f"{', '.join(others)} and {last} are" if others else f"{last} is"
     if declared.keyword == SHAPE_ID:
-        return f"if {named} always equal, say so: mark_unbacked(…, shape_id=…), the same for both"
-    bound = "at least" if declared.keyword == LEAST else "at most"
-    return f"if {named} always {bound} {declared.value}, say so: mark_unbacked(…, {declared.keyword}={declared.value})"
+        return f"{named} {adverb} equal"
+    return f"{named} {adverb} {'at least' if declared.keyword == LEAST else 'at most'} {declared.value}"
 
 
 def _bounds(asked: ast.expr, symbols: Sequence[str], sizes: tuple[str, ...]) -> list[Declaration]:
