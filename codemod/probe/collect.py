@@ -82,6 +82,8 @@ class Collector:
     """The last attempt of each compilation, with the functions that it traced."""
     _broken: tuple[str, Break | None, int] = ("", None, 0)
     """The last graph break: its compilation, and the index of the answer about it."""
+    _sizes: dict[tuple[str, str], int | None] = field(default_factory=dict)
+    """The size in the run of each symbol of a compilation, None where it is not seen."""
     _takes: frozenset[str] = frozenset()
     """The parameters of mark_unbacked, in the torch that ran."""
     _unknown: dict[str, Record] = field(default_factory=dict)
@@ -100,6 +102,8 @@ class Collector:
             if record.kind == "create_symbol" or record.value.get("name") == NAMED:
                 names = sources.setdefault(record.compilation, {})
                 names[str(record.value.get("symbol"))] = str(record.value.get("source", ""))
+                size = record.value.get("size")
+                self._sizes[record.compilation, str(record.value.get("symbol"))] = size if type(size) is int else None
                 takes = record.value.get("takes")
                 self._takes = frozenset(map(str, takes)) if isinstance(takes, list) else self._takes
             else:
@@ -184,7 +188,7 @@ class Collector:
             elif broken is not None:
                 self._broken = record.compilation, broken, len(self._answers)
                 where = self._arisen(record, broken.text, broken.stack)
-                declared = self._declarations(broken.text, sources)
+                declared = self._declarations(record, broken.text, sources)
                 advice = advice_for(broken.setting) or advice_of(declared)
                 self._add(where, "break", first_sentence(broken.text, sources), advice, declared=declared)
         elif name == ASKERS:
@@ -238,13 +242,14 @@ class Collector:
         if not (_ABOUT_SIZES.search(reason) or _ABOUT_SIZES.search(str(value["fail_type"]))):
             return
         where = self._arisen(record, reason, (user,) if user is not None else ())
-        declared = self._declarations(reason, sources)
+        declared = self._declarations(record, reason, sources)
         self._add(where, "error", first_sentence(reason, sources), advice_of(declared), declared=declared)
 
-    def _declarations(self, reason: str, sources: Mapping[str, str]) -> tuple[Declaration, ...]:
+    def _declarations(self, record: Record, reason: str, sources: Mapping[str, str]) -> tuple[Declaration, ...]:
         """What the program may declare of its unknown sizes, so that torch need not ask what `reason` is about."""
         asked = _DEPENDENT.search(reason)
-        return declarations(asked[1], sources, self._takes) if asked else ()
+        held = {name: size for (compiled, name), size in self._sizes.items() if compiled == record.compilation}
+        return declarations(asked[1], sources, self._takes, held) if asked else ()
 
     def _arisen(self, record: Record, reason: str, user_stack: tuple[Frame, ...]) -> Record:
         """`record` at the lines where what `reason` names arose: those of the trace, else those of the program.

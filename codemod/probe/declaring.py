@@ -39,10 +39,13 @@ class Declaration:
     value: int = 0
 
 
-def declarations(expression: str, sources: Mapping[str, str], takes: Collection[str]) -> tuple[Declaration, ...]:
+def declarations(
+    expression: str, sources: Mapping[str, str], takes: Collection[str], held: Mapping[str, int | None]
+) -> tuple[Declaration, ...]:
     """What of the keywords that mark_unbacked `takes` answers a question of torch's; each alone does.
 
-    `sources` are those of its symbols. Nothing where one of them is no size of an argument, or is not unknown.
+    `sources` are those of its symbols, and `held` their sizes in the run as far as they are seen, of which it has to be
+    true. Nothing where a symbol is no size of an argument, or is not unknown.
     """
     symbols = list(dict.fromkeys(SYMBOL.findall(expression)))
     sizes = tuple(spelled(sources.get(symbol, "")) for symbol in symbols)
@@ -51,7 +54,15 @@ def declarations(expression: str, sources: Mapping[str, str], takes: Collection[
     if asked is None or settles(asked, dict.fromkeys(symbols, ANY)):
         return ()
     declared = [Declaration(SHAPE_ID, sizes)] if len(sizes) == 2 and difference(asked, symbols) is not None else []
-    return tuple(each for each in (*declared, *_bounds(asked, symbols, sizes)) if each.keyword in takes)
+    seen = [size for symbol in symbols if (size := held.get(symbol)) is not None]
+    found = (*declared, *_bounds(asked, symbols, sizes))
+    return tuple(each for each in found if each.keyword in takes and _is_true(each, seen))
+
+
+def _is_true(declared: Declaration, sizes: Sequence[int]) -> bool:
+    if declared.keyword == SHAPE_ID:
+        return len(set(sizes)) < 2
+    return all(size >= declared.value if declared.keyword == LEAST else size <= declared.value for size in sizes)
 
 
 def advice_of(declared: Sequence[Declaration]) -> str:

@@ -53,7 +53,7 @@ ASKED = "symfix_asked"
 NAMED = "symfix_named"
 """The artifact that says which argument an unknown size is of, "" for none; torch traces that of other sizes alone.
 
-Beside it stands what mark_unbacked takes in this torch.
+Beside it stand the size in this run, None where it is not seen, and what mark_unbacked takes in this torch.
 """
 CANNOT = "symfix_cannot"
 """The artifact that says what this torch cannot tell."""
@@ -157,10 +157,19 @@ def _naming(original: Callable[..., Any]) -> Callable[..., Any]:
                 SOURCES[str(symbol)] = str(source.name() if callable(source.name) else source.name)
             if source is not None or earlier:
                 named_after = {"symbol": str(symbol), "source": SOURCES.get(str(symbol), "")}
-                _trace(NAMED, {**named_after, "takes": _parameters_of_marks()}, stacks=False)
+                _trace(NAMED, {**named_after, "size": _size(), "takes": _parameters_of_marks()}, stacks=False)
         return original(self, prefix, symbol, *arguments, **named)
 
     return symfix_passes_on
+
+
+def _size() -> int | None:
+    """The size that ShapeEnv.create_symbol, which calls, is given for a symbol; None for one that no input has."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "create_symbol":
+        frame = frame.f_back  # type: ignore[assignment]
+    size = frame.f_locals.get("val") if frame is not None else None
+    return size if type(size) is int else None
 
 
 def _parameters_of_marks() -> list[str]:

@@ -64,24 +64,36 @@ def _bound(keyword: str, value: int, size: str = "a.size(0)") -> tuple[str, tupl
     ],
 )
 def test_what_leaves_one_answer_can_be_declared(expression: str, declared: list[Any]) -> None:
-    assert list(declarations(expression, SOURCES, TAKES)) == [Declaration(*each) for each in declared]
+    assert list(declarations(expression, SOURCES, TAKES, {})) == [Declaration(*each) for each in declared]
 
 
 def test_a_torch_whose_marks_take_no_such_thing_is_not_told_of_it() -> None:
-    assert declarations("Eq(u0, u1)", SOURCES, ("t", "index", "min")) == ()
-    assert declarations("u0 > 8", SOURCES, ("max",)) == (Declaration("max", ("a.size(0)",), 8),)
-    assert declarations("u0 > 8", SOURCES, ()) == ()
+    assert declarations("Eq(u0, u1)", SOURCES, ("t", "index", "min"), {}) == ()
+    assert declarations("u0 > 8", SOURCES, ("max",), {}) == (Declaration("max", ("a.size(0)",), 8),)
+    assert declarations("u0 > 8", SOURCES, (), {}) == ()
+
+
+def test_what_is_not_true_of_the_run_is_not_said() -> None:
+    def keywords(expression: str, *sizes: int | None) -> list[str]:
+        held = dict(zip(("u0", "u1"), sizes, strict=False))
+        return [each.keyword for each in declarations(expression, SOURCES, TAKES, held)]
+
+    assert keywords("Eq(u0, u1)", 3, 3) == keywords("Eq(u0, u1)", 3, None) == ["shape_id"]
+    assert keywords("Eq(u0, u1)", 3, 4) == []
+    assert keywords("u0 > 8", 8) == ["max"]
+    assert keywords("u0 > 8", 9) == ["min"]
+    assert keywords("Eq(u0*u1, 1)", 2, 1) == []
 
 
 def test_it_is_said_in_words() -> None:
-    said = advice_of(declarations("u0 > 8", SOURCES, TAKES))
+    said = advice_of(declarations("u0 > 8", SOURCES, TAKES, {}))
     assert said == (
         "if a.size(0) is always at least 9, say so: mark_unbacked(…, min=9); "
         "if a.size(0) is always at most 8, say so: mark_unbacked(…, max=8)"
     )
-    said = advice_of(declarations("Eq(u0, u1)", SOURCES, TAKES))
+    said = advice_of(declarations("Eq(u0, u1)", SOURCES, TAKES, {}))
     equal = "if a.size(0) and b.size(1) are always equal, say so: mark_unbacked(…, shape_id=…), the same for both"
     assert said == equal
-    several = advice_of(declarations("Eq(u0*u1, 1)", SOURCES, TAKES))
+    several = advice_of(declarations("Eq(u0*u1, 1)", SOURCES, TAKES, {}))
     assert several == "if a.size(0) and b.size(1) are always at least 2, say so: mark_unbacked(…, min=2)"
     assert advice_of(()) == ""

@@ -138,11 +138,17 @@ def test_unknown_sizes_are_named_after_their_arguments_until_others_have_their_s
     for _ in range(2):
         environment._log_create_unbacked_symbol("create", "u0", "[0, 9]")
     assert assumptions.SOURCES == {"u1": "L['y'].size()[0]"}
+
+    def create_symbol(val: int) -> None:
+        environment._log_create_unbacked_symbol("create", "u2", "[0, 9]", Source())
+        assert traced.pop()["size"] == val
+
+    create_symbol(7)
     monkeypatch.delitem(sys.modules, "torch._dynamo.decorators")
     environment._log_create_unbacked_symbol("create", "u1", "[0, 9]")
     assert traced[2:] == [
-        {"symbol": "u0", "source": "", "takes": ["t", "index", "shape_id"]},
-        {"symbol": "u1", "source": "", "takes": []},
+        {"symbol": "u0", "source": "", "size": None, "takes": ["t", "index", "shape_id"]},
+        {"symbol": "u1", "source": "", "size": None, "takes": []},
     ]
 
 
