@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -276,8 +276,12 @@ def _lacking(candidate: Candidate, lines: Lines, sources: Sources) -> str:
 
 
 def _too_new(tree: Tree, edit: Edit, lines: Lines, sources: Sources) -> str:
-    line = 1 + lines.source(tree, edit.path).count(b"\n", 0, edit.start)
+    line = _line_of(tree, edit, lines)
     return sources.lacking(tree, edit.path, line, edit.new.decode("utf-8", "replace"))
+
+
+def _line_of(tree: Tree, edit: Edit, lines: Lines) -> int:
+    return 1 + lines.source(tree, edit.path).count(b"\n", 0, edit.start)
 
 
 def _catching(answer: Answer, tree: Tree, check: Check, lines: Lines) -> str:
@@ -336,40 +340,36 @@ def _declared(trial: Trial) -> set[str]:
 
 def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: Lines) -> Candidate | None:
     """The mark at every call, from a tree of the user's own, of the function that an answer is about."""
-    edits: dict[Tree, list[Edit]] = {}
+    found: list[tuple[Tree, Edit]] = []
     for tree, path, call, parameters in from_own_trees([c for c in calls if is_of(c, answer)], lines):
         edit = mark_edit(path, lines.source(tree, path), call, parameters, mark)
-        edits.setdefault(tree, []).extend([edit] if edit is not None else [])
+        found += [(tree, edit)] if edit is not None else []
     what = f"{mark.function}({mark.name}, {mark.dimension}) where the compiled function is called"
-    return _at_calls(answer, what, edits, lines)
+    return _at_calls(answer, what, found, lines)
 
 
 def _declaring(answer: Answer, calls: Sequence[Call], lines: Lines) -> Iterator[Candidate]:
     """What the program may declare of sizes that it marks as unknown itself, so that torch need not ask."""
     of_it = [call for call in calls if is_of(call, answer)] or calls  # a decorator may be compiled, not what it holds
     for declared in answer.declared:
-        edits: dict[Tree, list[Edit]] = {}
+        found: list[tuple[Tree, Edit]] = []
         for tree, path, call, parameters in from_own_trees(of_it, lines):
-            own = declaring_edits(path, lines.source(tree, path), call, parameters, declared)
-            edits.setdefault(tree, []).extend(own)
-        candidate = _at_calls(answer, f"{said_of(declared)}, so that other inputs are refused", edits, lines)
+            edits = declaring_edits(path, lines.source(tree, path), call, parameters, declared)
+            found += [(tree, edit) for edit in edits]
+        candidate = _at_calls(answer, f"{said_of(declared)}, so that other inputs are refused", found, lines)
         if candidate is not None:
             yield candidate
 
 
-def _at_calls(answer: Answer, what: str, edits: Mapping[Tree, Sequence[Edit]], lines: Lines) -> Candidate | None:
-    """The candidate of edits at the calls of a compiled function, in the first tree that has any."""
-    for tree, own in edits.items():
-        if own:
-            place = _own_place(answer, lines)
-            frame = lines.without_changes(place) if place is not None else _frame_at(tree, own[0], lines)
-            return Candidate(what, tree, tuple(sorted(set(own))), frame, _why(answer))
-    return None
-
-
-def _frame_at(tree: Tree, edit: Edit, lines: Lines) -> Frame:
-    line = 1 + lines.source(tree, edit.path).count(b"\n", 0, edit.start)
-    return Frame(str(tree.root / edit.path), line, "")
+def _at_calls(answer: Answer, what: str, found: Sequence[tuple[Tree, Edit]], lines: Lines) -> Candidate | None:
+    """The candidate of the edits `found` at the calls of a compiled function, in the first of their trees."""
+    if not found:
+        return None
+    tree, first = found[0]
+    place = _own_place(answer, lines)
+    here = Frame(str(tree.root / first.path), _line_of(tree, first, lines), "")
+    frame = lines.without_changes(place) if place is not None else here
+    return Candidate(what, tree, tuple(sorted({edit for other, edit in found if other == tree})), frame, _why(answer))
 
 
 def _why(answer: Answer) -> str:

@@ -189,8 +189,8 @@ class Collector:
                 self._broken = record.compilation, broken, len(self._answers)
                 where = self._arisen(record, broken.text, broken.stack)
                 declared = self._declarations(record, broken.text, sources)
-                advice = advice_for(broken.setting) or advice_of(declared)
-                self._add(where, "break", first_sentence(broken.text, sources), advice, declared=declared)
+                text, advice = first_sentence(broken.text, sources), advice_for(broken.setting)
+                self._add(where, "break", text, advice, declared=declared)
         elif name == ASKERS:
             self._asked = record.value
         elif name == CANNOT:
@@ -243,7 +243,7 @@ class Collector:
             return
         where = self._arisen(record, reason, (user,) if user is not None else ())
         declared = self._declarations(record, reason, sources)
-        self._add(where, "error", first_sentence(reason, sources), advice_of(declared), declared=declared)
+        self._add(where, "error", first_sentence(reason, sources), declared=declared)
 
     def _declarations(self, record: Record, reason: str, sources: Mapping[str, str]) -> tuple[Declaration, ...]:
         """What the program may declare of its unknown sizes, so that torch need not ask what `reason` is about."""
@@ -269,7 +269,8 @@ class Collector:
         self, record: Record, kind: str, text: str, advice: str = "", names: Sequence[str] = (),
         declared: tuple[Declaration, ...] = (),
     ) -> None:  # fmt: skip
-        """An answer whose `text` is about `names`, as `spelled` gives them."""
+        """An answer whose `text` is about `names`, as `spelled` gives them. What may be `declared` is advice too."""
+        advice = advice or advice_of(declared)
         if kind == "specialized":  # is traced where it comes about, with the guard, and where it is looked up later
             if (record.compilation, text) in self._specialized:
                 return

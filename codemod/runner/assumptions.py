@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from traceback import StackSummary
-from types import ModuleType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 _SHAPES = "torch.fx.experimental.symbolic_shapes"
@@ -165,9 +165,9 @@ def _naming(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _size() -> int | None:
     """The size that ShapeEnv.create_symbol, which calls, is given for a symbol; None for one that no input has."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_name != "create_symbol":
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     size = frame.f_locals.get("val") if frame is not None else None
     return size if type(size) is int else None
 

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import dotted
+from transforms.python.flow.nodes import always_evaluated, dotted
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
-_PERHAPS = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Made(NamedTuple):
@@ -29,20 +28,12 @@ def made_numbers(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Collec
                 return
             left -= _bound(statement)
             continue
-        for node in _always(statement):
+        own = (child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.expr))
+        for node in (node for expression in own for node in always_evaluated(expression)):
             match node:
                 case ast.Call(func=ast.Name(id="int" | "float"), args=[ast.Name(id=name)], keywords=[]) if name in left:
                     yield name, node.lineno
         left -= _bound(statement)
-
-
-def _always(node: ast.AST) -> Iterator[ast.AST]:
-    """What is evaluated in any case where a statement is."""
-    pending = [node]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending += (child for child in ast.iter_child_nodes(node) if not isinstance(child, _PERHAPS))
 
 
 def _bound(statement: ast.stmt) -> set[str]:

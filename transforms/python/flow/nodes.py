@@ -348,23 +348,23 @@ def registered(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def always_evaluated(node: ast.expr) -> Iterator[ast.expr]:
     """The expressions that are evaluated whenever `node` is, itself included."""
-    yield node
-    if isinstance(node, _LATER):
-        return
-    children: list[ast.AST]
-    if isinstance(node, ast.BoolOp):
-        children = [node.values[0]]
-    elif isinstance(node, ast.IfExp):
-        children = [node.test]
-    elif isinstance(node, ast.Compare):
-        children = [node.left, node.comparators[0]]
-    else:
-        children = list(ast.iter_child_nodes(node))
-    for child in children:
-        if isinstance(child, ast.keyword):
-            child = child.value
-        if isinstance(child, ast.expr):
-            yield from always_evaluated(child)
+    pending = [node]
+    while pending:  # long sums nest deeper than Python calls
+        node = pending.pop()
+        yield node
+        children: list[ast.AST]
+        if isinstance(node, _LATER):
+            children = []
+        elif isinstance(node, ast.BoolOp):
+            children = [node.values[0]]
+        elif isinstance(node, ast.IfExp):
+            children = [node.test]
+        elif isinstance(node, ast.Compare):
+            children = [node.left, node.comparators[0]]
+        else:
+            children = list(ast.iter_child_nodes(node))
+        values = (child.value if isinstance(child, ast.keyword) else child for child in reversed(children))
+        pending += (value for value in values if isinstance(value, ast.expr))
 
 
 def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:

@@ -28,7 +28,7 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import blocks, called
+from transforms.python.flow.nodes import called
 from transforms.python.writing.compiled import asked_of, served
 from transforms.python.writing.copies import is_seen
 from transforms.python.writing.numbers import FEWEST, Arithmetic, value_of
@@ -100,8 +100,7 @@ def _assigned(statement: ast.stmt | None) -> str:
 
 def _sizes(place: Place, branch: ast.If, tensor: str) -> list[ast.expr]:
     """The sizes of a tensor, as the statement above a branch viewed it; none where that is no view."""
-    statements = (node for node in (place.function, *place.nodes) if isinstance(node, ast.stmt))
-    block = next(block for statement in statements for block in blocks(statement) if branch in block)
+    block = place.block_of(branch)
     above = block[block.index(branch) - 1] if branch is not block[0] else None
     made = above.value if isinstance(above, ast.Assign) and _assigned(above) == tensor else None
     if not isinstance(made, ast.Call) or called(made) not in ("view", "reshape") or made.keywords:

@@ -61,8 +61,9 @@ def _asking(place: Place, test: ast.expr, truth: bool) -> tuple[int, int]:
 
 
 def _compiled(place: Place, test: ast.expr, truth: bool) -> tuple[Change, ...]:
-    changes = _compiled_first(place, test, truth)
-    asked = _part(test, *_asking(place, test, truth))
+    first, last = _asking(place, test, truth)
+    asked = _part(test, first, last)
+    changes = _asked_behind(place, test, truth, first, last)
     named = [node for node in ast.walk(asked) if isinstance(node, ast.NamedExpr)]
     if not named:
         return changes
@@ -70,8 +71,8 @@ def _compiled(place: Place, test: ast.expr, truth: bool) -> tuple[Change, ...]:
     return (before, *_joined(changes, there))
 
 
-def _compiled_first(place: Place, test: ast.expr, truth: bool) -> tuple[Change, ...]:
-    first, last = _asking(place, test, truth)
+def _asked_behind(place: Place, test: ast.expr, truth: bool, first: int, last: int) -> tuple[Change, ...]:
+    """The changes that put the operands from `first` to `last` behind what asks whether code is compiled."""
     asked = _part(test, first, last)
     compiling = f"{place.names.torch}.{COMPILING}"
     before = f"{compiling} or " if truth else f"not {compiling} and "

@@ -193,8 +193,7 @@ def _holds(place: Place, name: str, tensor: ast.expr) -> bool:
     alias = next((node for node in given if ast.unparse(node.value) == ast.unparse(tensor)), None)
     if alias is None or len(place.assigned(name)) != 2 or place.in_loop or is_changed(place, alias.value):
         return False
-    statements = (node for node in (place.function, *place.nodes) if isinstance(node, ast.stmt))
-    block = next(block for statement in statements for block in blocks(statement) if alias in block)
+    block = place.block_of(alias)
     below = block[block.index(alias) + 1 :]
     return any(part is place.site.node for statement in below for part in ast.walk(statement))
 

@@ -12,7 +12,7 @@ import libcst as cst
 
 from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import all_nodes, bound_otherwise, computed_with, spoken, variables_in
+from transforms.python.flow.nodes import all_nodes, blocks, bound_otherwise, computed_with, spoken, variables_in
 from transforms.python.flow.sites import Site, is_traced
 from transforms.python.flow.values import INT, Value
 from transforms.python.reach.composites import Composite
@@ -121,6 +121,11 @@ class Place:
     def names_in_scope(self) -> set[str]:
         """The names that the function reads or binds, or that the functions around it do."""
         return variables_in(self.function) | self.values.variables.keys()
+
+    def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The block of the function that a statement of it stands in."""
+        holders = (node for node in (self.function, *self.nodes) if isinstance(node, ast.stmt))
+        return next(block for holder in holders for block in blocks(holder) if statement in block)
 
     def text(self, node: ast.expr | ast.stmt) -> str:
         """The source of a node."""
