@@ -4,9 +4,10 @@
         mask = mask.expand(x.shape)               mask = mask.expand(x.shape)
 
 What it does: in general two shapes differ. Where the path for that case only expands, reshapes or copies, it serves
-equal shapes too. Where it does more, such as to convert, or is seen to give another shape for equal ones, or where a
-copy would be seen, since what it is made of is written in place below, a person has to decide. Left are shapes beside a
-tuple of what is not known for ints, which `sym_eq` does not take.
+equal shapes too; where it converts to a dtype, or serves a layout alone, the branch leans so for tensors of that dtype
+and layout, and asks for the others' shapes as before. Where it does more, or is seen to give another shape for equal
+ones, or where a copy would be seen, since what it is made of is written in place below, a person has to decide. Left
+are shapes beside a tuple of what is not known for ints, which `sym_eq` does not take.
 
 Why: `==` on shapes compares size by size and needs an answer each time.
 
@@ -24,7 +25,7 @@ from codemod.model.transform import Example
 from transforms.python.writing.branches import decided, kinds, lean
 from transforms.python.writing.copies import is_seen
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.neutral import serves_all
+from transforms.python.writing.neutral import serves_where
 from transforms.python.writing.place import Place, Rewrite
 from transforms.python.writing.results import agreeing
 
@@ -54,6 +55,15 @@ EXAMPLES = (
         "a list that has grown",
     ),
     Example(
+        "def f(x: Tensor, y: Tensor):\n    if x.shape != y.shape:\n        x = x.to(torch.bool).expand(y.shape)\n"
+        "    return x & y\n",
+        "def f(x: Tensor, y: Tensor):\n"
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
+        "    if (\n        not guard_or_false(sym_eq(x.shape, y.shape))\n        if x.dtype == torch.bool\n"
+        "        else x.shape != y.shape\n    ):\n        x = x.to(torch.bool).expand(y.shape)\n    return x & y\n",
+        "what has another dtype is converted where the shapes differ, and only there",
+    ),
+    Example(
         "def f(x: Tensor, y: Tensor):\n    return x if x.shape == y.shape else x.expand(y.shape)\n",
         "def f(x: Tensor, y: Tensor):\n"
         "    from torch.fx.experimental.symbolic_shapes import guard_or_false, sym_eq\n\n"
@@ -75,9 +85,10 @@ def rewrite(place: Place) -> Rewrite | None:
     general = lean(place, test)
     if general is None:
         raise Undecided("which path serves shapes in general depends on more than shapes")
-    if not serves_all(place, branch, general):
+    where = serves_where(place, branch, general)
+    if where is None:
         raise Undecided("whether the path for different shapes serves equal ones too is not to be seen here")
     if is_seen(place, branch):
         raise Undecided("the path for different sizes makes another tensor, and what is written in place below is seen")
     agreeing(place, branch, general)
-    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, general), general=general)
+    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, general, where), general=general)

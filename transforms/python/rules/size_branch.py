@@ -6,8 +6,9 @@
 
 What it does: in general two sizes differ. To expand, reshape or copy is nothing where they are equal, so the path
 serves them as well: where as many sizes are given as the tensor is seen to have, each its own or the one it is compared
-with, and where nobody sees below that the tensor was copied, by writing one of the two in place. Where Dynamo traces
-the function and it is not PyTorch's own, the guard is `torch.compiler.is_compiling() or …`, which asks for no size.
+with, and where nobody sees below that the tensor was copied, by writing one of the two in place. A path that converts
+serves tensors of the dtype that it gives. Where Dynamo traces the function and it is not PyTorch's own, the guard is
+`torch.compiler.is_compiling() or …`, which asks for no size.
 
 Why: the branch needs an answer while tracing. Where the path does more, or is seen to give another shape for equal
 sizes, a person has to decide: no check is added that would refuse equal sizes, which eager takes.
@@ -26,7 +27,7 @@ from codemod.model.transform import Example
 from transforms.python.writing.branches import decided, kinds, lean
 from transforms.python.writing.copies import is_seen
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.neutral import serves_all
+from transforms.python.writing.neutral import serves_where
 from transforms.python.writing.place import Place, Rewrite
 from transforms.python.writing.results import agreeing
 
@@ -68,9 +69,10 @@ def rewrite(place: Place) -> Rewrite | None:
     if "size" not in kinds(place, test) or "order" in kinds(place, test):
         return None
     general = lean(place, test)
-    if general is None or not serves_all(place, branch, general):
+    where = None if general is None else serves_where(place, branch, general)
+    if general is None or where is None:
         raise Undecided("whether the path for different sizes serves equal ones too is not to be seen here")
     if is_seen(place, branch):
         raise Undecided("the path for different sizes makes another tensor, and what is written in place below is seen")
     agreeing(place, branch, general)
-    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, general), general=general)
+    return Rewrite(Level.REVIEW, MESSAGE, decided(place, branch, general, where), general=general)

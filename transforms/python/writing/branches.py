@@ -17,7 +17,7 @@ from transforms.python.writing.compiled import served
 from transforms.python.writing.counts import Counts
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import makes_views
-from transforms.python.writing.nodes import bare, code, parsed
+from transforms.python.writing.nodes import bare, code, parse_expression, parsed
 from transforms.python.writing.place import Change, Place
 
 # Whether a tensor lies on a kind of device: `x.is_cuda`, `x.device.type == "cuda"`, `device_hint(x) in ("cuda", …)`.
@@ -219,15 +219,23 @@ def is_elif(place: Place, branch: ast.If) -> bool:
     return place.layout.source.startswith(b"elif", place.layout.start(branch))
 
 
-def decided(place: Place, branch: ast.If | ast.IfExp, same: bool | None = None) -> tuple[Change, ...]:
+def decided(
+    place: Place, branch: ast.If | ast.IfExp, same: bool | None = None, where: Sequence[str] = ()
+) -> tuple[Change, ...]:
     """The changes that let sizes in general decide a branch. Raises Undecided where neither path may be picked.
 
-    The path of `same`, if it is not None, is known to give for all sizes what the other path does.
+    The path of `same`, if it is not None, is known to give for all sizes what the other path does, at least `where`
+    that holds: elsewhere the branch asks for the sizes as before.
     """
     if isinstance(branch, ast.If):
         reason = decides_elsewhere(place, branch)
         if reason:
             raise Undecided(reason)
-    if same is not None and makes_views(branch):
+    if same is not None and not where and makes_views(branch):
         return served(place, branch.test, same)
-    return place.replaced(branch.test, place.conditions.guarded(place.tree(branch.test)))
+    guarded = place.conditions.guarded(place.tree(branch.test))
+    if where:
+        guarded = parse_expression(f"{code(guarded)} if {' and '.join(where)} else {place.text(branch.test)}")
+        if isinstance(branch, ast.IfExp):
+            guarded = parse_expression(f"({code(guarded)})")
+    return place.replaced(branch.test, guarded)

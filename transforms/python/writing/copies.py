@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import called, dotted, own_nodes
+from transforms.python.flow.nodes import called, dotted, named_parameters, own_nodes
 from transforms.python.flow.sites import Site
 from transforms.python.flow.sources import Function
 from transforms.python.writing.callees import file_nodes
@@ -117,9 +117,20 @@ def _passed(function: Function, call: ast.Call, kept: Held) -> list[ast.expr]:
     if called(call) != function.name:
         return [*call.args, *(keyword.value for keyword in call.keywords)]
     names = _positional(function, call)
-    placed = zip(call.args, [*names, *[""] * len(call.args)], strict=False)
-    given = [argument for argument, name in placed if not name or kept.get(name) or isinstance(argument, ast.Starred)]
-    return given + [keyword.value for keyword in call.keywords if keyword.arg is None or kept.get(keyword.arg)]
+    rest, named = (each.arg if each is not None else "" for each in (function.args.vararg, function.args.kwarg))
+    by_place = any(map(kept.get, [*names, rest]))
+    by_name = any(map(kept.get, [*names, *(each.arg for each in function.args.kwonlyargs), named]))
+    unpacked = next((i for i, argument in enumerate(call.args) if isinstance(argument, ast.Starred)), len(call.args))
+    given = [
+        argument
+        for index, argument in enumerate(call.args)
+        if (by_place if index >= unpacked else kept.get(names[index] if index < len(names) else rest))
+    ]
+    of_names = {each.arg for each in named_parameters(function.args)}
+    for keyword in call.keywords:
+        if by_name if keyword.arg is None else kept.get(keyword.arg if keyword.arg in of_names else named):
+            given.append(keyword.value)
+    return given
 
 
 def _caller(place: Place, function: Function, nodes: Sequence[ast.AST], call: ast.Call) -> Place:

@@ -38,7 +38,7 @@ from transforms.python.writing.held import (
     sharing,
 )
 from transforms.python.writing.place import Place
-from transforms.python.writing.traces import COPY, Event, Traces
+from transforms.python.writing.traces import COPY, Arms, Event, Traces
 
 _NONE: Held = {}
 _NUMBERS = frozenset({INT, FLOAT, BOOL, SHAPE})
@@ -66,6 +66,8 @@ class Memory(Traces):
         self._outside: set[str] = set()
         self._modules = imported([*all_nodes(place.names.top.body), *place.nodes])
         self._copied = bool(copies)
+        self._arms: Arms = {}
+        self._loops = 0
         for argument in ast.walk(place.function.args):
             if isinstance(argument, ast.arg):
                 self._set(argument.arg, {COPY if argument.arg in copies else argument.arg: True})
@@ -121,9 +123,13 @@ class Memory(Traces):
         loops = isinstance(statement, (ast.For, ast.AsyncFor, ast.While))
         before, after = dict(self._names), list[dict[str, Held]]()
         both = isinstance(statement, ast.If) and statement.orelse
+        around = self._arms
+        self._loops += loops
         for _ in range(1 + loops):
-            for block in blocks(statement):
+            for arm, block in enumerate(blocks(statement)):
                 self._capture(statement)
+                if isinstance(statement, ast.If) and not self._loops:
+                    self._arms = {**around, id(statement): arm}
                 self._names = dict(before) if both else dict(self._names)
                 if isinstance(statement, (ast.For, ast.AsyncFor)) and block:
                     self._bind(statement.target, self._value(statement.iter))
@@ -134,6 +140,8 @@ class Memory(Traces):
                     self._names = dict(before)
                 if not both:
                     self._names = merged([before, *after])
+        self._arms = around
+        self._loops -= loops
         goes_by = [] if both or isinstance(statement, (ast.With, ast.AsyncWith)) else [before]
         self._names = merged([*goes_by, *after] or [before])
         if statement in self._sites:
@@ -300,7 +308,7 @@ class Memory(Traces):
     def _call(self, node: ast.Call) -> Held:
         method = node.func if isinstance(node.func, ast.Attribute) and not of_torch(node) else None
         of_self = dotted(node.func).startswith("self.") and dotted(node.func).count(".") == 1
-        held_by = self._of_metadata if tells(node) else self._value
+        held_by, reads = self._of_metadata if tells(node) else self._value, len(self._reads)
         owner = held_by(method.value) if method is not None and not of_self else _NONE
         if method is None and (not dotted(node.func) or node in self._for_effect):
             owner = self._value(node.func)
@@ -338,18 +346,21 @@ class Memory(Traces):
             if copied := [argument for argument, its_memory in values if its_memory.get(COPY)]:
                 self.passed.append((node, copied))
             of_object = dotted(node.func).partition(".")[0] in self._names or not dotted(node.func)
-            self._calls.append(Event(node.lineno, surely, of_object and self.layers.may_write(node)))
+            may_write, within = of_object and self.layers.may_write(node), range(reads, len(self._reads))
+            for held in (*arguments, *named.values()):
+                self._read(node, held)
+            self._calls.append(Event(node.lineno, surely, self._arms, may_write, within=within))
         return self._of_kind(node, {**dict.fromkeys(joined([given, owner]), False), **own})
 
     # What happens.
 
     def _write(self, node: ast.expr | ast.stmt, held: Held, of_tensor: bool = False) -> None:
         if self._copied:
-            self.writes.append(Event(node.lineno, held, of_tensor=of_tensor))
+            self.writes.append(Event(node.lineno, held, self._arms, of_tensor=of_tensor))
 
     def _read(self, node: ast.expr | ast.stmt, held: Held) -> None:
         if self._copied:
-            self._reads.append(Event(node.lineno, held))
+            self._reads.append(Event(node.lineno, held, self._arms))
 
     def _read_nested(self) -> None:
         """Note what functions in this one write of its variables, whenever they are called."""

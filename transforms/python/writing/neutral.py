@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, dotted
@@ -14,7 +14,9 @@ from transforms.python.writing.equal_sizes import OF_TORCH, EqualSizes
 from transforms.python.writing.place import Place
 
 # Operations that give the same result where the shapes or sizes happen to agree.
-NEUTRAL = re.compile(r"^(?:expand|reshape|view|contiguous|clone|to|size|dim|\w*broadcast\w*|expand_as|list)$")
+NEUTRAL = re.compile(
+    r"^(?:expand|reshape|view|contiguous|clone|to|size|dim|(?!\w*sparse)\w*broadcast\w*|expand_as|list)$"
+)
 PADDING = re.compile(r"^(?:constant_pad_nd|pad|len)$")
 # Those of them that are given the sizes of the result.
 _SIZED = re.compile(r"^(?:expand|reshape|view)(?:_as)?$")
@@ -24,6 +26,8 @@ _OF_ELEMENTS = re.compile(
     r"^(?:conj|neg|abs|exp|log|sqrt|rsqrt|sigmoid|tanh|relu|clone|contiguous|clamp|add|sub|mul|div)$"
 )
 _RANKS = re.compile(r"^[\w.]+\.(?:ndim|layout|dim\(\)) (?:[<>!=]=?|in|not in) [\w.]+(?:\(\))?$")
+_DTYPE = re.compile(r"^torch\.(?:bool|u?int\d+|b?float\d+|complex\d+|double|float|half|int|long|short)$")
+_LAYOUT = re.compile(r"^(\w+)\.layout == torch\.\w+$")
 
 
 def neutral(statements: Sequence[ast.stmt], test: ast.expr, values: Interpreter | None = None) -> bool:
@@ -44,16 +48,18 @@ class _Asked:
     """Those that are compared with one another, and not with a number alone."""
     equal: EqualSizes | None = None
     """What is known of a path that serves equal sizes too, instead of `related`."""
+    only: list[str] | None = None
+    """What has to hold for a path to do nothing, beside that sizes are equal; None where nothing else may have to."""
 
     @classmethod
-    def by(cls, test: ast.expr, equal: EqualSizes | None = None) -> _Asked:
+    def by(cls, test: ast.expr, equal: EqualSizes | None = None, only: list[str] | None = None) -> _Asked:
         related: set[str] = set()
         for node in ast.walk(test):
             if isinstance(node, (ast.Compare, ast.Call)):
                 operands = [node.left, *node.comparators] if isinstance(node, ast.Compare) else node.args
                 others = [operand for operand in operands if not isinstance(operand, ast.Constant)]
                 related.update(*map(_expressions, others if len(others) > 1 else ()))
-        return cls(_expressions(test), related, equal)
+        return cls(_expressions(test), related, equal, only)
 
     def add(self, name: str, value: ast.expr) -> None:
         """What is computed from something that is asked about is asked about too."""
@@ -65,11 +71,13 @@ class _Asked:
 def _neutral(statements: Sequence[ast.stmt], asked: _Asked, values: Interpreter | None) -> bool:
     for statement in statements:
         if isinstance(statement, ast.If):
-            # A rank or a layout that is refused is refused whatever the sizes are.
-            refuses = _RANKS.search(ast.unparse(statement.test)) is not None
-            for path in (statement.body, statement.orelse):
-                if path and not (refuses and isinstance(path[0], ast.Raise)) and not _neutral(path, asked, values):
+            if not _is_neutral(statement.body, statement.test, asked, values):
+                return False
+            if not _is_neutral(statement.orelse, statement.test, replace(asked, only=None), values):
+                test = ast.unparse(statement.test)
+                if asked.only is None or not _LAYOUT.match(test):
                     return False
+                asked.only.append(test)
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             amounts = values is not None and values.value(statement.value).kind not in (TENSOR, TENSORS)
             calls = any(isinstance(node, ast.Call) for node in ast.walk(statement.value))
@@ -83,9 +91,35 @@ def _neutral(statements: Sequence[ast.stmt], asked: _Asked, values: Interpreter 
     return bool(statements)
 
 
+def _is_neutral(path: list[ast.stmt], test: ast.expr, asked: _Asked, values: Interpreter | None) -> bool:
+    """Whether a path of a branch within a path is neutral; a rank that is refused is refused whatever the sizes are."""
+    refused = bool(path) and isinstance(path[0], ast.Raise) and _RANKS.search(ast.unparse(test)) is not None
+    return not path or refused or _neutral(path, asked, values)
+
+
+def serves_where(place: Place, branch: ast.If | ast.IfExp, general: bool) -> list[str] | None:
+    """What has to hold for the path for sizes in general to do nothing more, for equal ones, than the other path does.
+
+    Nothing where it always does; None where it is not seen to do. What has to hold are the dtype and the layout of
+    tensors that the path converts: they are no sizes, and known to all who trace. They are read before the sizes are,
+    so that what has them is seen to be a tensor.
+    """
+    only: list[str] = []
+    if not _serves(place, branch, general, _Asked.by(branch.test, EqualSizes(place, branch, general), only)):
+        return None
+    asked = {text.partition(" == ")[0] for text in only}
+    tensors = [ast.copy_location(ast.Name(text.partition(".")[0], ast.Load()), branch.test) for text in asked]
+    if len(asked) < len(set(only)) or not all(place.values.value(tensor).kind == TENSOR for tensor in tensors):
+        return None
+    return list(dict.fromkeys(only))
+
+
 def serves_all(place: Place, branch: ast.If | ast.IfExp, general: bool) -> bool:
     """Whether the path for sizes in general does nothing more, for the special ones, than the other path does."""
-    asked = _Asked.by(branch.test, EqualSizes(place, branch, general))
+    return _serves(place, branch, general, _Asked.by(branch.test, EqualSizes(place, branch, general)))
+
+
+def _serves(place: Place, branch: ast.If | ast.IfExp, general: bool, asked: _Asked) -> bool:
     if isinstance(branch, ast.IfExp):
         path, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
         return _is_kept(path, ast.unparse(special), asked)
@@ -140,7 +174,7 @@ def _is_kept(value: ast.expr, kept: str, asked: _Asked, padding: bool = False) -
         bool(calls)
         and _is_made_of(value, kept)
         and all(
-            (NEUTRAL.search(called(call)) and not _converts(call) and _agrees(call, asked, kept))
+            (NEUTRAL.search(called(call)) and _keeps_elements(call, asked, kept) and _agrees(call, asked, kept))
             or (padding and PADDING.search(called(call)) and _by_nothing(call, asked.parts))
             for call in calls
         )
@@ -213,7 +247,14 @@ def _is_asked(amount: ast.expr, compared: Set[str]) -> bool:
     return not compared.isdisjoint(_expressions(amount)) if listed else ast.unparse(amount) in compared
 
 
-def _converts(call: ast.Call) -> bool:
-    """Whether `x.to(…)` may change more than where the elements lie."""
+def _keeps_elements(call: ast.Call, asked: _Asked, kept: str) -> bool:
+    """Whether `x.to(…)` changes no more than where the elements lie, which may depend on the dtype that they have."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "memory_format")]
-    return called(call) == "to" and bool(arguments)
+    if called(call) != "to" or not arguments:
+        return True
+    dtype = dotted(arguments[0])
+    plain = len(arguments) == 1 and kept.isidentifier() and _DTYPE.match(dtype) is not None
+    if asked.only is None or not plain or any(keyword.arg != "dtype" for keyword in call.keywords):
+        return False
+    asked.only.append(f"{kept}.dtype == {dtype}")
+    return True

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
 
 from transforms.python.writing.held import Held
 
 COPY = "<copy>"
 """The memory that a copy lies in, where eager keeps the tensor."""
+
+Arms: TypeAlias = Mapping[int, int]
+"""The branches, outside loops, that something stands in, by `id`, with which of their blocks it is."""
 
 
 class Event(NamedTuple):
@@ -16,10 +20,17 @@ class Event(NamedTuple):
 
     line: int
     held: Held
+    arms: Arms
     may_write: bool = True
     """Of a call of what is not known: whether the file shows that it writes in place."""
     of_tensor: bool = False
     """Of a write: whether it changes the tensor itself."""
+    within: range = range(0)
+    """Of a call: the reads that its arguments are made of, which are over when it runs."""
+
+    def excludes(self, other: Event) -> bool:
+        """Whether only one of two events happens in a run of the function."""
+        return any(other.arms.get(statement, arm) != arm for statement, arm in self.arms.items())
 
 
 class Traces:
@@ -40,15 +51,17 @@ class Traces:
     def is_written(self) -> bool:
         """Whether the copy is written, or what it would have been, while the other is read."""
         for write in self.writes:
-            if COPY in write.held or (self._is_kept(write.held) and self._is_read(write.line, COPY)):
+            if COPY in write.held or (self._is_kept(write.held) and self._is_read(write, COPY)):
                 return True
         surely = [memory for memory, sure in self.kept.items() if sure]
         for call in self._calls:
-            if call.held.get(COPY) and (call.may_write or any(self._is_read(call.line, m, True) for m in surely)):
-                return True
+            if call.held.get(COPY):
+                both = any(call.held.get(memory) or self._is_read(call, memory, True) for memory in surely)
+                if call.may_write or both:
+                    return True
             if COPY in call.held or not any(map(call.held.get, surely)):
                 continue
-            if call.may_write or self._is_read(call.line, COPY, True):
+            if call.may_write or self._is_read(call, COPY, True):
                 return True
         return False
 
@@ -59,7 +72,11 @@ class Traces:
     def _is_kept(self, held: Held) -> bool:
         return any(memory in held and (sure or held[memory]) for memory, sure in self.kept.items())
 
-    def _is_read(self, line: int, memory: str, surely: bool = False) -> bool:
-        later = (read for read in self._reads if read.line >= line or self._in_loop)
+    def _is_read(self, event: Event, memory: str, surely: bool = False) -> bool:
+        later = (
+            read
+            for index, read in enumerate(self._reads)
+            if (self._in_loop or (read.line >= event.line and index not in event.within)) and not event.excludes(read)
+        )
         others = (read.held for read in later if memory == COPY or COPY not in read.held)
         return any(held.get(memory, False) or (memory in held and not surely) for held in others)

@@ -15,7 +15,8 @@ def _is_rewritten(look: Any, source: str) -> bool:
 @pytest.mark.parametrize(
     ("value", "same"),
     [
-        ("x.expand(y.shape)", True), ("x.bool().expand(y.shape)", False), ("x.to(torch.bool).expand(y.shape)", False),
+        ("x.expand(y.shape)", True), ("x.bool().expand(y.shape)", False), ("x.to(y.dtype).expand(y.shape)", False),
+        ("x.to(torch.bool, copy=m).expand(y.shape)", False), ("x.to(torch.device(m)).expand(y.shape)", False),
         ("x.to_dense().expand(y.shape)", False), ("torch.broadcast_to(x, y.shape)", True),
         ("torch.broadcast_to(x, z.shape)", False), ("x.expand(size=z.shape)", False), ("x.expand_as(y)", True),
         ("x.expand(size=y.shape)", True),
@@ -24,6 +25,31 @@ def _is_rewritten(look: Any, source: str) -> bool:
 def test_what_converts_or_has_another_shape_is_not_neutral(look: Any, value: str, same: bool) -> None:
     source = f"    if x.shape != y.shape:\n        x = {value}\n    return x * y\n"
     assert _is_rewritten(look, source) is same
+
+
+_CONVERTS = """    if x.shape != y.shape:
+        if x.layout == torch.strided:
+            x = torch.broadcast_to(x.clone(), y.shape).to(dtype=torch.bool)
+        elif x.layout == torch.sparse_coo:
+            x = torch._sparse_broadcast_to(x, y.shape)
+        else:
+            raise ValueError(m)
+"""
+
+
+def test_what_converts_serves_equal_sizes_of_the_dtype_and_layout_that_it_gives(look: Any, rewrite: Any) -> None:
+    source = "import torch\n\n\ndef f(x: Tensor, y: Tensor, m: int):\n{}    return x * y\n"
+    path = "        x = torch.broadcast_to(x, y.shape).to(torch.int32)\n"
+    rewritten = " ".join(rewrite(source.format(f"    if x.shape != y.shape:\n{path}")).split())
+    assert "not guard_or_false(sym_eq(x.shape, y.shape)) if x.dtype == torch.int32 else x.shape != y.shape" in rewritten
+    rewritten = " ".join(rewrite(source.format(_CONVERTS)).split())
+    assert "if x.dtype == torch.bool and x.layout == torch.strided else x.shape != y.shape" in rewritten
+    assert not _is_rewritten(look, "    x = m(x)\n" + _CONVERTS.replace("x.layout == torch.strided", "x.is_cuda"))
+
+
+def test_what_converts_is_left_where_its_dtype_was_another_before(look: Any) -> None:
+    path = "        x = x.to(torch.int8).to(torch.bool).expand(y.shape)\n"
+    assert not _is_rewritten(look, f"    if x.shape != y.shape:\n{path}")
 
 
 def test_what_both_ways_convert_is_the_same(look: Any) -> None:
@@ -73,3 +99,42 @@ def test_as_many_sizes_as_a_tensor_has_are_given(look: Any, above: str, test: st
 def test_another_tensor_is_given_where_nobody_sees_it(look: Any, value: str, below: str, seen: bool) -> None:
     source = f"    if x.shape != y.shape:\n        x = {value}\n    {below}\n    return x * y\n"
     assert _is_rewritten(look, source) is not seen
+
+
+_COPIES = "    assert x.ndim == 1\n    if x.size(0) != y.size(0):\n        x = x.expand(y.size(0)).clone()\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "seen"),
+    [
+        ("    z = h(f(x, y, m))\n    return z + x\n", True),
+        ("    if m:\n        return h(f(x, y, m))\n    else:\n        return h(x)\n", False),
+        ("    if m:\n        z = h(f(x, y, m))\n    else:\n        z = y\n    return z + x\n", True),
+        ("    for i in m:\n        if i:\n            y = h(f(x, y, m))\n        else:\n            h(x)\n", True),
+        ("    return h(f(x, y, m), bool(x.sum()))\n", False),
+        ("    return h(f(x, y, m), x)\n", True),
+        ("    return h(f(x, y, m)) + x\n", True),
+        ("    return h(x, h(f(x, y, m)))\n", True),
+    ],
+)  # fmt: skip
+def test_what_a_caller_does_with_both_is_seen(look: Any, body: str, seen: bool) -> None:
+    source = f"{_COPIES}    return x\n\n\n"
+    below = f"def h(x, *others):\n    return x\n\n\ndef g(x: Tensor, y: Tensor, m: int):\n{body}"
+    findings = look(f"def f(x: Tensor, y: Tensor, m: int):\n{source}{below}", inlined=True)
+    assert any(finding.rule == "size-branch" and finding.edits for finding in findings) is not seen
+
+
+@pytest.mark.parametrize(
+    ("call", "seen"),
+    [
+        ("f(x, *z, **k)", True), ("f(x, y=y, **k)", True), ("f(x, *z, y=y)", False), ("f(x, y, *z)", False),
+        ("f(*z, y=y)", False), ("f(x, o=k, y=y)", True), ("f(x, r=z, y=y, o=x)", True), ("f(x, y=y, o=x)", False),
+    ],
+)  # fmt: skip
+def test_what_a_call_passes_may_be_the_tensor_that_is_copied(look: Any, call: str, seen: bool) -> None:
+    source = f'    x = k["o"]\n{_COPIES}    return x\n\n\n'
+    below = f"def h(x, *others):\n    return x\n\n\ndef g(x: Tensor, y: Tensor, z: Tensor, k):\n    w = h({call})\n"
+    findings = look(
+        f"def f(w: Tensor, y: Tensor, **k):\n{source}{below}    return w + (k['o'] if k else z)\n", inlined=True
+    )
+    assert any(finding.rule == "size-branch" and finding.edits for finding in findings) is not seen
