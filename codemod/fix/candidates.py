@@ -15,6 +15,7 @@ from codemod.fix.declared import declaring_edits, said_of
 from codemod.fix.lines import Lines
 from codemod.fix.marks import Mark, mark_edit, marks_for
 from codemod.fix.order import order_at
+from codemod.fix.reshapes import reshapes_at
 from codemod.fix.settings import setting_edit
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Call, Trial
@@ -53,6 +54,7 @@ _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
 _CROP = "the slice wherever it is compiled, in place of a branch that only crops: it takes all where that is no more"
 _ORDER = "what decides without a size is asked before the sizes"
+_VIEW = "a view of what lies in order, in place of a reshape: it infers a size without asking for the others"
 _CHECK = "torch._check where it is compiled, in place of what only raises or asserts"
 
 
@@ -223,13 +225,15 @@ def _checks(answer: Answer, lines: Lines, sources: Sources) -> Iterator[Candidat
 def _asked(answer: Answer, lines: Lines) -> Iterator[Candidate]:
     """What a condition that torch could not decide is written as: other operands first, or a slice in its place.
 
-    The slice is taken wherever the branch that only crops is compiled.
+    The slice is taken wherever the branch that only crops is compiled. What C++ asks of a reshape, a view does not ask.
     """
     for frame, tree, path, line in _originals(answer, lines, _UNDECIDED):
         source = lines.source(tree, path)
-        for what, edit in ((_ORDER, order_at(path, source, line)), (_CROP, crop_at(path, source, line))):
-            if edit is not None:
-                yield Candidate(what, tree, (edit,), lines.without_changes(frame), _why(answer))
+        reshapes = reshapes_at(path, source, line) if "reshape" in answer.native else ()
+        asked = (_ORDER, [order_at(path, source, line)]), (_CROP, [crop_at(path, source, line)]), (_VIEW, reshapes)
+        for what, found in asked:
+            if edits := tuple(filter(None, found)):
+                yield Candidate(what, tree, edits, lines.without_changes(frame), _why(answer))
 
 
 def _conversions(answer: Answer, lines: Lines) -> Iterator[Candidate]:

@@ -196,6 +196,24 @@ for size in (3, 5):
     mark_unbacked(mask, 0)
     print(joined(rows, mask=mask).sum().item())
 """,
+    # Heads that are joined, in a batch that is not known: whether it is 0 is asked to infer how wide they are together.
+    "joined_heads": """import torch
+from torch._dynamo.decorators import mark_unbacked
+
+
+class Joined(torch.nn.Module):
+    def forward(self, heads):
+        batch, _, tokens, _ = heads.shape
+        return heads.transpose(1, 2).reshape(batch, tokens, -1)
+
+
+joined = torch.compile(Joined(), fullgraph=True, backend="aot_eager")
+for batch in (2, 3):
+    heads = torch.arange(batch * 40.0).reshape(batch, 2, 4, 5)
+    mark_unbacked(heads, 0)
+    mark_unbacked(heads, 2)
+    print(joined(heads)[-1].sum(-1).tolist())
+""",
     # Attention that is causal where there is more than a token, and asks for the one token of a cache before.
     "more_than_a_token": """import torch
 from torch._dynamo.decorators import mark_unbacked

@@ -69,6 +69,7 @@ def caught_calls(telling: Iterable[ast.AST]) -> tuple[tuple[str, str], ...]:
     """
     found: set[tuple[str, str]] = set()
     given: dict[str, list[ast.expr]] | None = None
+    meant: dict[str, set[str]] = {}
     for node in telling:
         endings = _endings(node) if type(node) in CATCHING else set()
         if endings:
@@ -76,8 +77,7 @@ def caught_calls(telling: Iterable[ast.AST]) -> tuple[tuple[str, str], ...]:
             inner = _own(getattr(node, "body", []))
             calls = [part for part in inner if isinstance(part, ast.Call)]
             names = {name for call in calls for part in (call.func, *_arguments(call)) for name in _functions(part)}
-            for name in list(names):
-                names |= _meant(name, given, set())
+            _add_meant(names, given, meant)
             if any(isinstance(part, (ast.Raise, ast.Assert)) for part in inner) or CHECKS & set(map(called, calls)):
                 names.add("")
             found.update((name, ending) for name in names for ending in endings if name or ending.startswith(WITH))
@@ -152,13 +152,16 @@ def _given(telling: Iterable[ast.AST]) -> dict[str, list[ast.expr]]:
     return given
 
 
-def _meant(name: str, given: Mapping[str, list[ast.expr]], seen: set[str]) -> set[str]:
-    """The names of what a variable is given."""
-    further = {inner for value in given.get(name, ()) for inner in _functions(value)} - seen
-    seen |= further
-    for inner in further:
-        _meant(inner, given, seen)
-    return seen
+def _add_meant(names: set[str], given: Mapping[str, list[ast.expr]], meant: dict[str, set[str]]) -> None:
+    """Add to names those of what the variables among them are given. `meant` keeps what each is given itself."""
+    queue = list(names)
+    while queue:
+        name = queue.pop()
+        if name not in meant:
+            meant[name] = {inner for value in given.get(name, ()) for inner in _functions(value)}
+        further = meant[name] - names
+        names |= further
+        queue += further
 
 
 def raised(exception: ast.expr | None) -> str:
