@@ -255,6 +255,49 @@ static auto registry = torch::RegisterOperators().op("lib::fold", &fold);
     assert finding.reach[-1].text == "fold calls fold_cpu"
 
 
+ON_AUTOGRAD = 'TORCH_LIBRARY_IMPL(lib, Autograd, m) { m.impl("fold", fold_autograd); }\n'
+STUB = """\
+Tensor fold(const Tensor& x, int64_t n) {
+  static auto op = c10::Dispatcher::singleton().findSchemaOrThrow("lib::fold", "").typed<decltype(fold)>();
+  return op.call(x, n, false);
+}
+"""
+APPLIED = """\
+struct Fold : torch::autograd::Function<Fold> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, int64_t n) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    return FORWARD(x, n);
+  }
+};
+Tensor fold_autograd(const Tensor& x, int64_t n) { return Fold::apply(x, n); }
+"""
+
+
+def test_a_kernel_for_autograd_that_calls_the_operator_leaves_it_to_the_fake(tmp_path: Path) -> None:
+    around = STUB + APPLIED.replace("FORWARD", "fold") + ON_AUTOGRAD
+    assert missing(tmp_path, c=around + DEFINED, k=KERNEL + ON_CPU, p=FAKED) == []
+    (finding,) = missing(tmp_path, c=around + DEFINED, k=KERNEL + ON_CPU)
+    assert finding.refusal == "no-fake"
+
+
+def test_a_kernel_for_autograd_that_comes_to_memory_is_run_before_any_fake(tmp_path: Path) -> None:
+    past = APPLIED.replace("FORWARD", "fold_cpu") + ON_AUTOGRAD
+    (finding,) = missing(tmp_path, c=past + DEFINED, k=KERNEL + ON_CPU, p=FAKED)
+    assert (finding.refusal, finding.level, finding.edits) == ("autograd-kernel", Level.MANUAL, ())
+    assert (
+        finding.message == "lib::fold has a kernel for Autograd that calls `fold_cpu` (cpu/k.cpp:1), which reads memory"
+    )
+    assert finding.reason == (
+        "tracing runs it before any fake: call the operator there, below Autograd "
+        "(at::AutoDispatchBelowADInplaceOrView)"
+    )
+    (finding,) = missing(tmp_path, c=past + DEFINED, k=KERNEL)
+    assert ", register its kernels for their backends, and register a fake: @torch" in finding.reason
+    own = "Tensor fold_autograd(const Tensor& x, int64_t n) { x.data_ptr<float>(); return x; }\n"
+    (finding,) = missing(tmp_path, c=own + ON_AUTOGRAD.replace("Autograd,", "AutogradCPU,") + DEFINED, p=FAKED)
+    assert finding.message == "lib::fold has a kernel for Autograd that reads memory itself"
+
+
 def test_torch_stable_has_no_symbols(tmp_path: Path) -> None:
     kernel = "torch::stable::Tensor fold(const torch::stable::Tensor& x) { return x; }\n"
     defined = 'STABLE_TORCH_LIBRARY(lib, m) { m.def("fold(Tensor x) -> Tensor"); }\n'

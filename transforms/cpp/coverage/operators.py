@@ -18,6 +18,7 @@ _COMPOSITE = frozenset(("", "CatchAll", "CompositeImplicitAutograd"))
 _ABOVE = re.compile(
     r"^(?:Autograd|Autocast|FuncTorch|ADInplaceOrView|Functionalize|Python|Batched|Tracer|BackendSelect)"
 )
+_AUTOGRAD = re.compile(r"^Autograd(?!Nested)")
 _STABLE = re.compile(rb"\b(STABLE_)?TORCH_LIBRARY\w*\s*\(")
 # Namespaces that are called by the dispatcher's functions and by the standard library's.
 _FOREIGN = ("at::", "torch::", "std::", "c10::")
@@ -43,7 +44,7 @@ class Obstacle:
     kernel: Function | None
     """The function that reads memory: that of a backend, or what a composite calls. None where it is not known."""
     root: Function | None
-    """The composite kernel that calls it, None where the operator has none."""
+    """The kernel that calls it, a composite or one for Autograd; None where it is the backend's own."""
     backends: tuple[str, ...] = ()
     """The keys that it has kernels for."""
     stable: bool = False
@@ -51,7 +52,9 @@ class Obstacle:
     kernels: tuple[Function, ...] = ()
     """Those of its backends that are found, where these are all that it has."""
     faked: bool = False
-    """Whether Python registers a fake for it, though it is a composite."""
+    """Whether Python registers a fake for it, though `root` is run before that."""
+    above: bool = False
+    """Whether `root` is its kernel for Autograd."""
 
 
 def operators(facts: Mapping[str, FileFacts]) -> dict[str, Operator]:
@@ -85,30 +88,52 @@ def obstacles(
     """The operators of a tree outside PyTorch that symbols cannot pass; `fakes` gives those that Python registers."""
     reacher = Reacher(facts, None, None)
     for name, operator in sorted(operators(facts).items()):
-        if not _takes_tensors(operator, reacher):
-            continue
-        symbolic = [(p, r) for p, r in operator.kernels if _SYMBOLIC.search(r.key)]
-        if any(not _is_stable(read(path), registration) for path, registration in symbolic):
-            continue
-        composite = [(path, registration) for path, registration in operator.kernels if registration.key in _COMPOSITE]
-        named = (r.key for _, r in operator.kernels if r.key not in _COMPOSITE and not _SYMBOLIC.search(r.key))
-        backends = tuple(dict.fromkeys(key for key in named if not _ABOVE.match(key)))
-        obstacle = None
-        if symbolic:
-            obstacle = Obstacle(operator, _first(reacher, symbolic), None, backends, stable=True)
-        elif composite:
-            ways = next(filter(None, (_kernel_below(reacher, *kernel) for kernel in composite)), None)
-            obstacle = Obstacle(operator, ways[1], ways[0], backends) if ways is not None else None
-        elif backends and not (operator.schema is not None and needs_none(operator.schema)):
-            own = [(path, registration) for path, registration in operator.kernels if registration.key in backends]
-            obstacle = Obstacle(operator, _first(reacher, own), None, backends, kernels=_all(reacher, own))
-        if obstacle is None:
-            continue
-        if obstacle.root is None:
-            if not fakes().has(name):
-                yield obstacle
-        elif not fakes().replaces(name):  # a composite is run before any fake, and torch refuses one for it
-            yield replace(obstacle, faked=fakes().has(name))
+        if _takes_tensors(operator, reacher):
+            obstacle = _composite(operator, reacher) or _above(operator, reacher) or _below(operator, reacher, read)
+            if obstacle is None:
+                continue
+            if obstacle.root is None:
+                if not fakes().has(name):
+                    yield obstacle
+            elif obstacle.above or not fakes().replaces(name):  # both are run before any fake, which torch refuses
+                yield replace(obstacle, faked=fakes().has(name))  # for a composite, unless another replaces that
+
+
+def _composite(operator: Operator, reacher: Reacher) -> Obstacle | None:
+    """The composite that comes to memory, of an operator that has no other kernel for symbols."""
+    if any(_SYMBOLIC.search(registration.key) for _, registration in operator.kernels):
+        return None
+    kernels = (kernel for kernel in operator.kernels if kernel[1].key in _COMPOSITE)
+    ways = next(filter(None, (_kernel_below(reacher, *kernel) for kernel in kernels)), None)
+    return Obstacle(operator, ways[1], ways[0], _backends(operator)) if ways is not None else None
+
+
+def _above(operator: Operator, reacher: Reacher) -> Obstacle | None:
+    """The kernel for Autograd that comes to memory past the dispatcher, so that tracing comes to no fake."""
+    kernels = (kernel for kernel in operator.kernels if _AUTOGRAD.match(kernel[1].key))
+    ways = next(filter(None, (_kernel_below(reacher, *kernel) for kernel in kernels)), None)
+    return Obstacle(operator, ways[1], ways[0], _backends(operator), above=True) if ways is not None else None
+
+
+def _below(operator: Operator, reacher: Reacher, read: Callable[[str], bytes]) -> Obstacle | None:
+    """What is beneath the place of a fake: kernels of torch::stable that stand for one, or of backends alone."""
+    symbolic = [(path, r) for path, r in operator.kernels if _SYMBOLIC.search(r.key)]
+    if any(not _is_stable(read(path), registration) for path, registration in symbolic):
+        return None
+    backends = _backends(operator)
+    if symbolic:
+        return Obstacle(operator, _first(reacher, symbolic), None, backends, stable=True)
+    if any(registration.key in _COMPOSITE for _, registration in operator.kernels):
+        return None
+    if not backends or (operator.schema is not None and needs_none(operator.schema)):
+        return None
+    own = [(path, registration) for path, registration in operator.kernels if registration.key in backends]
+    return Obstacle(operator, _first(reacher, own), None, backends, kernels=_all(reacher, own))
+
+
+def _backends(operator: Operator) -> tuple[str, ...]:
+    named = (r.key for _, r in operator.kernels if r.key not in _COMPOSITE and not _SYMBOLIC.search(r.key))
+    return tuple(dict.fromkeys(key for key in named if not _ABOVE.match(key)))
 
 
 def needs_none(schema: Schema) -> bool:

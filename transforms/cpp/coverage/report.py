@@ -73,7 +73,7 @@ def missing_fake(obstacle: Obstacle, sources: Sources, homes: Homes) -> Finding:
     if obstacle.root is not None and kernel is not None and kernel is not obstacle.root:
         steps.append(Step(kernel.path, kernel.line, f"{obstacle.root.name} calls {kernel.name}"))
     function = obstacle.root or kernel
-    alone = obstacle.faked or _returns_nothing(obstacle)
+    alone = obstacle.faked or _needs_none(obstacle)
     said = reason if alone else f"{reason}: {sketch(obstacle)}{seen}{unwritten}"
     if edits:
         several = len(set(obstacle.kernels)) > 1
@@ -168,8 +168,8 @@ def conditional(source: bytes, offset: int) -> bool:
     return depth - (guarded and source.rstrip().endswith(b"#endif")) > 0
 
 
-def _returns_nothing(obstacle: Obstacle) -> bool:
-    """Whether a composite only writes to what it is given; no schema that torch infers says so."""
+def _needs_none(obstacle: Obstacle) -> bool:
+    """Whether a kernel above the backends only writes to what it is given; no schema that torch infers says so."""
     root, schema = obstacle.root, obstacle.operator.schema
     if root is None:
         return False
@@ -189,7 +189,13 @@ def _said(obstacle: Obstacle) -> tuple[str, str, str]:
     if obstacle.root is not None and kernel is not None:
         called = f"calls `{kernel.name}` ({kernel.path}:{kernel.line}), which reads memory"
         below = "reads memory itself" if kernel is obstacle.root else called
-        writes = _returns_nothing(obstacle)
+        if obstacle.above:
+            has = "" if obstacle.backends else ", register its kernels for their backends"
+            why = "tracing runs it before any fake: call the operator there, below Autograd"
+            why += f" (at::AutoDispatchBelowADInplaceOrView){has}"
+            why = why if obstacle.faked or _needs_none(obstacle) else f"{why}, and register a fake"
+            return f"{name} has a kernel for Autograd that {below}", "autograd-kernel", why
+        writes = _needs_none(obstacle)
         marks = " that marks what it writes to, as `Tensor(a!) out`" if writes else ""
         define = "" if obstacle.operator.schema is not None else f"define it with a schema{marks}, "
         why = f"{define}register its kernels for their backends, its derivative, if any, for Autograd"

@@ -1,12 +1,13 @@
-"""An operator that symbols cannot pass: it has no Meta kernel and no fake, or is a composite around a kernel.
+"""An operator that symbols cannot pass: it has no Meta kernel and no fake, or comes to memory before these.
 
 What it does: names the operators that a library defines in C++ and registers for backends alone, save those that write
 to an argument and return nothing, which need no fake; composites (kernels without a key, `torch::RegisterOperators`,
 CompositeImplicitAutograd) that call code which reads memory, with a fake in Python too, which torch refuses for them;
-those whose kernel for symbols is written with torch::stable, which has no symbolic accessor; and operators that Python
-makes without a fake, by `torch.library.custom_op`, or by a Library and kernels. It looks for fakes in C++ and in
-Python. It says what to register, with a sketch: the arguments of the schema, and, where the kernel's source shows them,
-how its outputs are made. Of PyTorch's own operators it says nothing by itself.
+those whose kernel for Autograd calls such code itself and not the operator: it is run before any fake; those whose
+kernel for symbols is written with torch::stable, which has no symbolic accessor; and operators that Python makes
+without a fake, by `torch.library.custom_op`, or by a Library and kernels. It looks for fakes in C++ and in Python. It
+says what to register, with a sketch: the arguments of the schema, and, where the kernel's source shows them, how its
+outputs are made. Of PyTorch's own operators it says nothing by itself.
 
 For those, `symfix fix OP --mode 3` runs the kernels of the installed torch, of overloads that have neither a meta, a
 decomposition nor a composite kernel, and draws the meta that says what they return: like an argument, of the shape that
