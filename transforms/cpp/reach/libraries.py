@@ -17,7 +17,8 @@ from transforms.cpp.reading.extract import extract
 from transforms.cpp.reading.facts import Block, FileFacts, Registration
 from transforms.cpp.reading.literals import without_defines, without_literals
 from transforms.cpp.reading.preprocessor import Expander, Macro, read_macros
-from transforms.cpp.reading.registrations import placement, qualified
+from transforms.cpp.reading.registration_blocks import placement
+from transforms.cpp.reading.registrations import qualified
 
 Placement = tuple[str, str]
 """The namespace and the key of a block."""

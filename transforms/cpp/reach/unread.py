@@ -56,4 +56,6 @@ def _why(block: Block, registration: Registration) -> str:
     name = registration.operator or registration.written or "a kernel"
     if block.arguments:
         return f"{name}: {block.head} is no macro of this tree that opens a TORCH_LIBRARY block"
+    if not block.head:
+        return f"{name}: which namespace `{block.library}` registers in is not known"
     return f"{name}: {block.head} is called by no TORCH_LIBRARY block"

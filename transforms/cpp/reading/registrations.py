@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from codemod.model.operators import operator_name
 from transforms.cpp.reading.blocks import arguments
 from transforms.cpp.reading.facts import Block, Function, Registration
+from transforms.cpp.reading.registration_blocks import HEAD, METHOD, NO_LIBRARY, RegistrationBlock, registration_blocks
 from transforms.cpp.reading.signatures import decode
 
-_LIBRARY = re.compile(rb"\b((?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL|_THREAD_UNSAFE_LAZY_INIT)?)\s*\(")
-_HEAD = re.compile(rb"(\w+)\s*\(")
-_CALL = re.compile(rb"(?<![\w.:])((?:::)?\w+(?:::\w+)*)\s*(?:<[^<>;(){}]*>\s*)?(\()")
-# Of pybind11 and nanobind: what they define Python calls, and the dispatcher does not know.
-_NO_LIBRARY = re.compile(rb"(?:PYBIND11|NB)_\w*MODULE$")
 _MODULE = re.compile(r"\b(?:py|pybind11|nb|nanobind)::module_?\b")
-# A namespace or a key that is no macro. torch/library.h expands one, which TORCH_LIBRARY itself did not at first: what
-# it defined had another name then than what the others registered for it.
-_PLAIN = re.compile(r"(?:[a-z_]\w*)?")
-_PLAIN_KEY = re.compile(r"[A-Za-z0-9]*")
-_METHOD = re.compile(rb"\b(\w+)\s*\.\s*(def|impl|impl_UNBOXED|fallback|impl_abstract_pystub)\s*\(")
 _REGISTER_OPERATORS = re.compile(rb"\bRegisterOperators\s*(?:\w+\s*)?(?:\(\s*\)|\(\)|\{\s*\})?\s*(?=[.(])")
 # The class itself, whose constructors register nothing.
 _OWN_CLASS = re.compile(rb"\b(?:class|struct)\s+(?:\w+\s+)*RegisterOperators\b[^;{}()]*(?=\{)")
@@ -35,6 +26,8 @@ _STRING = re.compile(
 )
 # What may follow the literal: the ends of the calls around it, and their further arguments.
 _REST = re.compile(rb"[\s)]*(?:,.*)?", re.S)
+# Those of the methods that register; the others say something of the library.
+_REGISTERING = ("def", "impl", "impl_UNBOXED", "fallback")
 _CLASS = re.compile(rb"\b(?:torch\s*::\s*|\w+\s*\.\s*)(?:selective_)?class_\s*<[^;(){}]*>\s*(?:\w+\s*)?\(\s*\"")
 _NO_OPERATOR = (b"TORCH_", b"C10_", b"AT_", b"SINGLE_ARG")
 _WRAPPERS = re.compile(
@@ -42,7 +35,7 @@ _WRAPPERS = re.compile(
     r"|(?:(?:torch|c10)::)?CppFunction(?:::make\w+\s*(?=[<(])|(?=\())|<\s*(?=&)"
     r"|(?:torch::)?dispatch\(\s*[\w:\"]+\s*,|static_cast<.*>(?=\()|\(\s*(?=&|\w[\w:]*\)$)|\((?=TORCH_FN|&))\s*"
 )
-_KEY = re.compile(r"(?:DispatchKey::|c10::k|at::k|torch::k|^k)(\w+)")
+_KEY = re.compile(r"(?:DispatchKey::|(?:c10::|at::|torch::|^)k(?=[A-Z]))(\w+)")
 _IDENTIFIER = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
 # `m.def(schema, {at::Tag::pt2_compliant_tag})` names no kernel (torch/library.h).
 _TAGS = re.compile(rb"\s*\{|\s*(?:std::vector\s*<\s*)?(?:at::|torch::)?Tag\b")
@@ -55,18 +48,6 @@ _SCHEMA_OPTION = re.compile(rb"\bschema\s*(\()")
 _CATCH_ALL = re.compile(r"\bcatchAllKernel<\s*decltype\(([\w:]+)\)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    namespace: str
-    key: str
-    variable: str
-    function: Function
-    arguments: tuple[str, ...] = ()
-    """Of a macro that the file alone does not explain."""
-    pending: bool = False
-    """Whether namespace and key are for other files to say."""
-
-
 def registrations(
     source: bytes, text: bytes, functions: Sequence[Function], line: Callable[[int], int]
 ) -> tuple[tuple[Registration, ...], tuple[Block, ...]]:
@@ -77,16 +58,15 @@ def registrations(
     read: list[Registration] = []
     pending: list[Block] = []
     if b"Library" in text or b"TORCH_LIBRARY" in text or b".def(" in text or b".impl(" in text:
-        for block in _blocks(text, source, functions):
+        for block in registration_blocks(text, source, functions):
             inside = tuple(_block_registrations(source, text, block, line))
-            helpers = tuple(dict.fromkeys(_helpers(text, block)))
+            helpers = tuple(dict.fromkeys(block.helpers(text)))
             macros = tuple((start, end, line(start)) for start, end in _macro_calls(text, source, block))
             if not block.pending:
                 read += inside
-            if block.pending or helpers or macros:
-                head = block.function.name if block.arguments else block.function.qualified
+            if (block.pending and (inside or block.head)) or helpers or macros:
                 own = inside if block.pending else ()
-                pending.append(Block(head, block.arguments, own, helpers, block.variable, macros))
+                pending.append(Block(block.head, block.arguments, own, helpers, block.variable, macros))
     if b"RegisterOperators" in text:
         read += _register_operators(source, text, line)
     return tuple(sorted(read, key=lambda registration: registration.start)), tuple(pending)
@@ -108,95 +88,44 @@ def bound(text: bytes, functions: Sequence[Function]) -> int:
         if function.body < 0:
             continue
         variable = next((p.name for p in function.params if _MODULE.search(p.type)), "")
-        head = _HEAD.match(text, function.start)
-        if head is not None and _NO_LIBRARY.match(head[1]) is not None and function.params:
+        head = HEAD.match(text, function.start)
+        if head is not None and NO_LIBRARY.match(head[1]) is not None and function.params:
             variable = function.params[-1].type
-        methods = _METHOD.finditer(text, function.body, function.end)
+        methods = METHOD.finditer(text, function.body, function.end)
         count += sum(1 for m in methods if variable and decode(m[1]) == variable and m[2] == b"def")
     return count
 
 
-def _blocks(text: bytes, source: bytes, functions: Sequence[Function]) -> Iterator[_Block]:
-    for function in functions:
-        if function.body < 0:
-            continue
-        library = next((p for p in function.params if re.search(r"\b(?:Stable)?Library\b", p.type)), None)
-        if library is None and function.template:  # `template <typename M> void add(M& m) { m.impl(…); }`
-            methods = _METHOD.finditer(text, function.body, function.end)
-            libraries = {decode(match[1]) for match in methods if match[2] == b"impl"}  # a module of pybind11 has `def`
-            library = next((p for p in function.params if p.name in libraries), None)
-        if library is not None:
-            yield _Block("", "", library.name, function, pending=True)
-        elif not function.returns and (head := _HEAD.match(text, function.start)) is not None:
-            yield from _macro_block(text, source, function, head)
-
-
-def _macro_block(text: bytes, source: bytes, function: Function, head: re.Match[bytes]) -> Iterator[_Block]:
-    """The block that the macro at `head` opens; nothing where it opens none."""
-    spans = tuple(decode(source[a:b]) for a, b in arguments(text, head.end() - 1))
-    library = _LIBRARY.match(text, head.start())
-    if library is not None:
-        placed = placement(decode(library[1]), spans)
-        if placed is not None:
-            literal = _PLAIN.fullmatch(placed[0]) is not None and _PLAIN_KEY.fullmatch(placed[1]) is not None
-            namespace, key = placed if literal else ("", "")
-            yield _Block(namespace, key, spans[-1], function, spans, pending=not literal)
-    elif _NO_LIBRARY.match(head[1]) is None:
-        methods = {decode(match[1]) for match in _METHOD.finditer(text, function.body, function.end)}
-        variable = next((argument for argument in reversed(spans) if argument in methods), spans[-1] if spans else "")
-        block = _Block("", "", variable, function, spans, pending=True)
-        if variable in methods or any(_helpers(text, block)):
-            yield block
-        elif spans and len(methods) == 1:  # the macro may name it itself: `#define MINE(ns) TORCH_LIBRARY(ns, m)`
-            yield dataclasses.replace(block, variable=methods.pop())
-
-
-def placement(head: str, spans: Sequence[str]) -> tuple[str, str] | None:
-    """The namespace and the key of the block that one of torch's macros opens, "" where it has none; else None."""
-    library = _LIBRARY.fullmatch(f"{head}(".encode())
-    if library is None or len(spans) < (3 if library[2] == b"_IMPL" else 2):
-        return None
-    return "" if spans[0] == "_" else spans[0], spans[1] if library[2] == b"_IMPL" else ""
-
-
-def _helpers(text: bytes, block: _Block) -> Iterator[str]:
-    """The functions that the block calls with its library."""
-    for match in _CALL.finditer(text, block.function.body, block.function.end):
-        if any(decode(text[a:b]).strip("&* ") == block.variable for a, b in arguments(text, match.start(2))):
-            yield match[1].decode().removeprefix("::")
-
-
 def _block_registrations(
-    source: bytes, text: bytes, block: _Block, line: Callable[[int], int]
+    source: bytes, text: bytes, block: RegistrationBlock, line: Callable[[int], int]
 ) -> Iterator[Registration]:
-    for match in _METHOD.finditer(text, block.function.body, block.function.end):
-        if match[1].decode() != block.variable or match[2] == b"impl_abstract_pystub":
+    calls = list(block.calls(text))
+    for (start, method, opening), following in itertools.zip_longest(calls, calls[1:], fillvalue=(block.end, "", 0)):
+        spans = list(arguments(text, opening))
+        if method not in _REGISTERING or not spans or (method.startswith("impl") and len(spans) < 2):
             continue
-        spans = list(arguments(text, match.end() - 1))
-        if not spans or (match[2].startswith(b"impl") and len(spans) < 2):
-            continue
-        end = text.find(b";", spans[-1][1], block.function.end) + 1 or block.function.end
+        end = min(text.find(b";", spans[-1][1], block.end) + 1 or block.end, following[0])
         if b"makeFallthrough" in text[spans[-1][0] : spans[-1][1]]:
             continue
-        if match[2] == b"fallback":
-            yield _registration("", block, spans[-1], source, match.start(), end, line)
+        if method == "fallback":
+            yield _registration("", block, spans[-1], source, start, end, line)
             continue
         name = string(source, *spans[0])
         written = decode(source[slice(*spans[0])]) if name is None else ""
         if name is None and not written:
             continue
-        if match[2] == b"def" and (len(spans) == 1 or _TAGS.match(text, *spans[1])):
+        if method == "def" and (len(spans) == 1 or _TAGS.match(text, *spans[1])):
             operator = qualified(name or "", block.namespace)
-            yield Registration(operator, "", "", line(match.start()), match.start(), end, name or "", written=written)
+            yield Registration(operator, "", "", line(start), start, end, name or "", written=written)
             continue
         name = name or ""
         schema = name if "(" in name else ""
         # `m.impl("f", torch::kCUDA, f)`: torch/library.h has this as a convenience.
-        key = decode(source[slice(*spans[1])]) if match[2] == b"impl" and len(spans) == 3 else ""
+        key = decode(source[slice(*spans[1])]) if method == "impl" and len(spans) == 3 else ""
         kernel = spans[2] if key else spans[1]
-        registration = _registration(name, block, kernel, source, match.start(), end, line, schema, key)
+        registration = _registration(name, block, kernel, source, start, end, line, schema, key)
         yield dataclasses.replace(registration, written=written) if written else registration
-    for match in _MACRO.finditer(text, block.function.body, block.function.end):
+    for match in _MACRO.finditer(text, block.body, block.end) if block.made < 0 else ():
         spans = list(arguments(text, match.end() - 1))
         parts = [decode(source[a:b]) for a, b in spans]
         if not parts or match[1].startswith(_NO_OPERATOR) or not _names_operator(parts[0], block):
@@ -210,27 +139,27 @@ def _block_registrations(
         )
 
 
-def _names_operator(argument: str, block: _Block) -> bool:
+def _names_operator(argument: str, block: RegistrationBlock) -> bool:
     """Whether the first argument of a macro is taken for the name of an operator: `VMAP_SUPPORT(add, rule)`."""
     return re.fullmatch(r"\w+", argument) is not None and argument != block.variable
 
 
-def _macro_calls(text: bytes, source: bytes, block: _Block) -> Iterator[tuple[int, int]]:
+def _macro_calls(text: bytes, source: bytes, block: RegistrationBlock) -> Iterator[tuple[int, int]]:
     """The calls in a block of macros that may register there, and are not taken for the name of an operator.
 
     What a macro is given that registers is read where it stands: `WITH_CUDA(m.impl("f", f));`.
     """
-    for match in _MACRO.finditer(text, block.function.body, block.function.end):
+    for match in _MACRO.finditer(text, block.body, block.end) if block.made < 0 else ():
         spans = list(arguments(text, match.end() - 1))
         if spans and not _names_operator(decode(source[slice(*spans[0])]), block):
             end = text.find(b")", spans[-1][1]) + 1
-            if _METHOD.search(text, match.end(), end) is None:
+            if METHOD.search(text, match.end(), end) is None:
                 yield match.start(), end
 
 
 def _registration(
     name: str,
-    block: _Block,
+    block: RegistrationBlock,
     span: tuple[int, int],
     source: bytes,
     start: int,

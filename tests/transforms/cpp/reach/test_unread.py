@@ -61,6 +61,18 @@ NONE = "C++ registrations: 0 of 1 understood; not understood:"
             [NONE, "a.cpp:1: f: ns::add is called by no TORCH_LIBRARY block"],
         ),
         (
+            'void init() { torch::Library& library = made(); library.impl("f", &f); }',
+            [NONE, "a.cpp:1: f: which namespace `library` registers in is not known"],
+        ),
+        ("void init() { torch::Library& library = made(); use(library); }", []),
+        (
+            (
+                'void add(torch::Library& m) { m.impl("f", &f); }\n'
+                'void init() { torch::Library made(torch::Library::IMPL, "lib", torch::kCPU, "", 0); add(made); }'
+            ),
+            [ALL],
+        ),
+        (
             (
                 'void add(torch::Library& m) { m.impl("f", &f); }\n'
                 "TORCH_LIBRARY_IMPL(lib, CPU, m) { add(m); }\nTORCH_LIBRARY_IMPL(lib, Meta, m) { add(m); }"

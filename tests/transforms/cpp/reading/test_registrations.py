@@ -97,6 +97,7 @@ def registered(source: str) -> list[tuple[str, str, str]]:
         ('TORCH_LIBRARY(lib, m) { m.impl("f", torch::kCUDA, &f); }', [("lib::f", "CUDA", "f")]),
         ('TORCH_LIBRARY(lib, m) { m.impl("f", c10::DispatchKey::Meta, TORCH_FN(f)); }', [("lib::f", "Meta", "f")]),
         ('TORCH_LIBRARY(lib, m) { m.impl("f", device, &f); }', [("lib::f", "device", "f")]),
+        ('TORCH_LIBRARY(lib, m) { m.impl("f", key, &f); }', [("lib::f", "key", "f")]),
         ('TORCH_LIBRARY(lib, m) { m.impl("f", torch::dispatch(kMeta, f)); }', [("lib::f", "Meta", "f")]),
         ('TORCH_LIBRARY(lib, m) { m.def(torch::schema("f(Tensor x) -> Tensor"), &f); }', [("lib::f", "", "f")]),
         (
@@ -104,11 +105,36 @@ def registered(source: str) -> list[tuple[str, str, str]]:
             [("lib::f", "", "f")],
         ),
         ('TORCH_LIBRARY(lib, m) { other.def("f(Tensor x) -> Tensor", &f); }', []),
+        (
+            'TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor").impl("f", torch::kCPU, &f).def("g", g); }',
+            [("lib::f", "", ""), ("lib::f", "CPU", "f"), ("lib::g", "", "g")],
+        ),
+        (
+            'TORCH_LIBRARY_IMPL(lib, Meta, m) { m.set_python_module("a").impl("f", f)\n    .impl("g", g); }',
+            [],
+        ),
+        (
+            'TORCH_LIBRARY(lib, m) { m.def("f() -> ()").set_python_module("a").def("g() -> ()"); }',
+            [("lib::f", "", ""), ("lib::g", "", "")],
+        ),
+        (
+            'TORCH_LIBRARY(lib, m) { m.class_<A>("A").def("f", &A::f).def("g", &A::g); m.def("h", &h); }',
+            [("lib::h", "", "h")],
+        ),
+        ('TORCH_LIBRARY(lib, m) { m.def("f", &f) }', [("lib::f", "", "f")]),
         ('// TORCH_LIBRARY(lib, m) { m.def("f", &f); }\nint64_t n;', []),
     ],
 )
 def test_registrations(source: str, expected: list[tuple[str, str, str]]) -> None:
     assert registered(source) == expected
+
+
+def test_calls_in_a_chain_are_apart() -> None:
+    source = 'TORCH_LIBRARY(lib, m) { m.def("f(Tensor x, int n) -> Tensor")\n.impl("f", kMeta, [](Tensor x) {}); }'
+    first, second = extract("a.cpp", source.encode()).registrations
+    assert (first.inline, first.line, second.inline, second.line, second.key) == (False, 1, True, 2, "Meta")
+    assert source[first.start : first.end] == 'm.def("f(Tensor x, int n) -> Tensor")\n.'
+    assert source[second.start : second.end] == 'impl("f", kMeta, [](Tensor x) {});'
 
 
 def test_a_lambda_is_a_kernel_in_place() -> None:
