@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -262,7 +263,7 @@ class Transform(Protocol):
 def load_transforms() -> list[Transform]:
     """The installed transforms, sorted by name.
 
-    Raises SymfixError where one cannot be loaded.
+    Raises SymfixError where one cannot be loaded, or none is installed: as where symfix is run from its folder alone.
     """
     from importlib.metadata import entry_points
 
@@ -272,4 +273,6 @@ def load_transforms() -> list[Transform]:
             transforms.append(point.load()())
         except (ImportError, AttributeError) as error:
             raise SymfixError(f"the transform {point.name} ({point.value}) cannot be loaded: {error}") from error
+    if not transforms:
+        raise SymfixError(f"{sys.executable}: symfix is not installed for it, so that no rule is found: pip install it")
     return sorted(transforms, key=lambda transform: transform.name)
