@@ -29,7 +29,7 @@ COMPOSITE = "Tensor fold(const Tensor& x, int64_t n) { return fold_cpu(x, n); }\
 
 def missing(root: Path, **files: str) -> list[Finding]:
     """The findings of the rule in files named by a letter: `c` is C++, `k` one of a backend's, `p` Python."""
-    suffixes = {"c": "c.cpp", "k": "cpu/k.cpp", "g": "cuda/g.cu", "t": "tests/t.py", "p": "lib/p.py"}
+    suffixes = {"c": "c.cpp", "o": "o.cpp", "k": "cpu/k.cpp", "g": "cuda/g.cu", "t": "tests/t.py", "p": "lib/p.py"}
     suffixes |= {"e": "examples/e.py", "i": "lib/__init__.py", "u": "lib/inner/u.py"}
     (root / "schemas.yaml").write_text(SCHEMAS)
     contents = {suffixes[name]: text for name, text in files.items()} | {"c10.h": HEADER}
@@ -271,6 +271,21 @@ struct Fold : torch::autograd::Function<Fold> {
 };
 Tensor fold_autograd(const Tensor& x, int64_t n) { return Fold::apply(x, n); }
 """
+
+
+def test_an_objects_forward_is_no_autograd_functions(tmp_path: Path) -> None:
+    source = """\
+struct Computer { Tensor forward(const Tensor& x) { x.data_ptr<float>(); return x; } };
+"""
+    other = """\
+struct Fold : torch::autograd::Function<Fold> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, int64_t n) { return x; }
+};
+Tensor run(const Tensor& x, Computer& computer) { return computer.forward(x); }
+TORCH_LIBRARY(lib, m) { m.def("run", run); }
+"""
+    (finding,) = missing(tmp_path, c=other, o=source)
+    assert finding.message == "lib::run is a composite that calls `forward` (o.cpp:1), which reads memory"
 
 
 def test_a_kernel_for_autograd_that_calls_the_operator_leaves_it_to_the_fake(tmp_path: Path) -> None:

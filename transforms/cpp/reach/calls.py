@@ -146,7 +146,9 @@ class Index:
         if not candidates:
             return []
         if call.member:
-            definitions = [f for f in candidates if f.parent and (f.path == caller.path or f.parent in types)]
+            near = (f for f in candidates if f.parent and (f.path == caller.path or f.parent in types))
+            # Those of an autograd function are static, and called by `apply`: an object's `forward` is another.
+            definitions = [f for f in near if not is_autograd_function(f)]
             if name in self.operators:  # a Tensor's, unless a class of this file is about that has one of this form
                 own = [f for f in definitions if f.path == caller.path and f.parent in types]
                 definitions = [f for f in own if len(f.params) == call.arguments]

@@ -44,6 +44,8 @@ _UNINTERESTING = frozenset(
     mutable_data_ptr contiguous requires_grad get_device numel size sizes stride strides storage_offset nbytes
     """.split()
 )
+# Of those the functions of the standard library that are methods of other classes where an object stands before them.
+_METHODS_TOO = frozenset((b"forward"[::-1], b"move"[::-1]))
 # An operator asked for in the dispatcher (aten/src/ATen/core/dispatch/Dispatcher.h), as far as its signature.
 _LOOKUP = re.compile(
     rb'\bfindSchemaOrThrow\s*\(\s*"([^"]+)"\s*,\s*"([^"]*)"\s*\)'
@@ -242,7 +244,9 @@ def _calls(code: bytes, offset: int, lines: _Lines) -> tuple[tuple[Call, ...], i
         name, dot = match.groups()
         if dot and name in _CANDIDATE:
             candidates += 1
-        elif name not in _UNINTERESTING and not (name[-5:] == b"::dts" or name.isupper()):
+        elif (name not in _UNINTERESTING or (dot and name in _METHODS_TOO)) and not (
+            name[-5:] == b"::dts" or name.isupper()
+        ):
             opening = size - match.start() - 1
             flat = _FLAT.match(code, opening)
             if flat is not None:
