@@ -236,6 +236,20 @@ def test_of_several_kernels_the_one_is_named_that_stops_the_fake(tmp_path: Path,
     assert finding.reason.endswith(f"; not written by symfix: {why}")
 
 
+@pytest.mark.parametrize(
+    ("body", "does"),
+    [
+        ("auto p = x.data_ptr<float>(); at::parallel_for(0, 2, 1, run);", "reads memory itself"),
+        ('AT_DISPATCH_ALL_TYPES(x.scalar_type(), "f", run);', "is written for one scalar type at a time (AT_DISPATCH)"),
+        ("at::parallel_for(0, 2, 1, run);", "shares its work among threads, where nothing is traced"),
+    ],
+)
+def test_what_stops_a_composite_is_said(tmp_path: Path, body: str, does: str) -> None:
+    source = f"Tensor f(const Tensor& x) {{ {body} return x; }}\n"
+    (finding,) = missing(tmp_path, c=source + 'TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor", &f); }\n')
+    assert finding.message == f"lib::f is a composite that {does}"
+
+
 def test_a_composite_that_reads_memory_itself(tmp_path: Path) -> None:
     source = "Tensor f(const Tensor& x) { return x.mul(x.data_ptr<float>()[0] * x.size(0)); }\n"
     (finding,) = missing(tmp_path, c=source + 'TORCH_LIBRARY(lib, m) { m.def("f(Tensor x) -> Tensor", &f); }\n')

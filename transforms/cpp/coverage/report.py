@@ -24,6 +24,15 @@ from transforms.cpp.reading.marks import is_template
 from transforms.cpp.rules.missing_fake import LEVEL, MODE, NAME
 from transforms.schema.schema import Argument, Schema
 
+# What a kernel does that takes concrete tensors, by feature; the first that it has is said.
+_READS = "reads memory"
+_DOES = {
+    "data_ptr": _READS,
+    "accessor": _READS,
+    "launch": "launches a kernel of the device",
+    "dispatch": "is written for one scalar type at a time (AT_DISPATCH)",
+    "parallel": "shares its work among threads, where nothing is traced",
+}
 _CONDITION = re.compile(rb"(?m)^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b")
 
 
@@ -187,8 +196,10 @@ def _said(obstacle: Obstacle) -> tuple[str, str, str]:
         why = "torch::stable has no symbolic accessor, so that its sizes are concrete there; register a fake in Python"
         return f"{name} has a kernel for symbols that is written with torch::stable", "stable-kernel", why
     if obstacle.root is not None and kernel is not None:
-        called = f"calls `{kernel.name}` ({kernel.path}:{kernel.line}), which reads memory"
-        below = "reads memory itself" if kernel is obstacle.root else called
+        does = next((does for feature, does in _DOES.items() if feature in kernel.features), _READS)
+        called = f"calls `{kernel.name}` ({kernel.path}:{kernel.line}), which {does}"
+        own = f"{does} itself" if does == _READS else does
+        below = own if kernel is obstacle.root else called
         if obstacle.above:
             has = "" if obstacle.backends else ", register its kernels for their backends"
             why = "tracing runs it before any fake: call the operator there, below Autograd"
