@@ -16,7 +16,7 @@ from codemod.fix.lines import Lines
 from codemod.fix.marks import Mark, mark_edit, marks_for
 from codemod.fix.order import order_at
 from codemod.fix.reshapes import reshapes_at
-from codemod.fix.settings import setting_edit
+from codemod.fix.settings import setting_edit, setting_for
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Call, Trial
 from codemod.model.edits import Edit, EditConflict
@@ -24,7 +24,6 @@ from codemod.model.findings import Finding, Level
 from codemod.model.groups import Group
 from codemod.model.transform import TracedLine
 from codemod.probe.answers import Answer
-from codemod.probe.breaks import setting_against
 from codemod.probe.declaring import advice_of
 from codemod.probe.fakes import MISSING, operator_of
 from codemod.probe.script import Program
@@ -312,7 +311,7 @@ def _last_line(lines: Lines, tree: Tree, finding: Finding) -> int:
 
 def _settings(answers: Sequence[Answer], trial: Trial, lines: Lines) -> Iterator[Candidate]:
     """The settings that keep in the graph what breaks it, in the user's own file that calls what is compiled."""
-    broken = {setting: answer for answer in answers if (setting := setting_against(answer.text))}
+    broken = {setting: answer for answer in answers if (setting := setting_for(answer))}
     for setting, answer in broken.items():
         for call in trial.calls:
             tree = lines.tree(call.path)
@@ -322,8 +321,7 @@ def _settings(answers: Sequence[Answer], trial: Trial, lines: Lines) -> Iterator
             edit = setting_edit(path, lines.source(tree, path), setting)
             if edit is not None:
                 frame = lines.without_changes(answer.place or Frame(call.path, call.line, ""))
-                what = f"torch._dynamo.config.{setting} = True"
-                yield Candidate(what, tree, (edit,), frame, _why(answer))
+                yield Candidate(setting, tree, (edit,), frame, _why(answer))
                 break
 
 

@@ -1,4 +1,4 @@
-"""Settings of Dynamo that keep in the graph what breaks it, as a line behind the imports of a program."""
+"""Settings of torch that keep a size or a number in the graph, as a line behind the imports of a program."""
 
 from __future__ import annotations
 
@@ -8,13 +8,24 @@ from codemod.fix.catching import parsed
 from codemod.fix.marks import imports_torch
 from codemod.fix.nodes import offset
 from codemod.model.edits import Edit
-from codemod.probe.breaks import SCALARS
+from codemod.probe.answers import Answer
+from codemod.probe.breaks import SCALARS, setting_against
+from codemod.probe.contraction import ORDER_ADVICE, ORDERED
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
+_DYNAMO = "torch._dynamo.config."
+
+
+def setting_for(answer: Answer) -> str:
+    """The line of a program that may help against an answer, `torch._dynamo.config.… = True`; "" for none."""
+    if answer.advice == ORDER_ADVICE:
+        return ORDERED
+    setting = setting_against(answer.text)
+    return f"{_DYNAMO}{setting} = True" if setting else ""
 
 
 def setting_edit(path: str, source: bytes, setting: str) -> Edit | None:
-    """The edit of `path` that sets `torch._dynamo.config.SETTING`; None where it names it, or has no place for it.
+    """The edit of `path` that makes a setting; None where the file names it, or has no place for it.
 
     Its place is behind the imports that the file begins with, of which one has to be torch's.
     """
@@ -24,7 +35,7 @@ def setting_edit(path: str, source: bytes, setting: str) -> Edit | None:
     body = tree.body[1:] if tree.body and ast.get_docstring(tree, clean=False) is not None else tree.body
     count = next((n for n, statement in enumerate(body) if not isinstance(statement, _IMPORTS)), len(body))
     head, rest = body[:count], body[count : count + 1]
-    if not imports_torch(ast.Module([*head], [])) or not imports_torch(tree) or setting.encode() in source:
+    if not imports_torch(ast.Module([*head], [])) or not imports_torch(tree) or _name(setting) in source:
         return None
     last = head[-1].end_lineno or head[-1].lineno
     lines = source.splitlines(keepends=True)
@@ -33,8 +44,14 @@ def setting_edit(path: str, source: bytes, setting: str) -> Edit | None:
     if not line.endswith(newline) or (rest and rest[0].lineno == last):
         return None
     end = offset(lines, last + 1, 0)
-    text = b"torch._dynamo.config.%s = True" % setting.encode()
-    if setting == SCALARS:  # in front of the line's end, so that another setting has a place of its own
-        start = end - len(newline)
+    text, start = setting.encode(), end - len(newline)
+    if SCALARS in setting:  # in front of the line's end, so that others have places of their own
         return Edit(path, start, start, b"", newline * 2 + text)
+    if setting == ORDERED:
+        return Edit(path, start, end, newline, newline * 2 + text + newline)
     return Edit(path, end, end, b"", newline + text + newline)
+
+
+def _name(setting: str) -> bytes:
+    """The setting as any spelling has it."""
+    return setting.partition(" = ")[0].removeprefix(_DYNAMO).removeprefix("torch.backends.").encode()

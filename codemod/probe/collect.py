@@ -12,6 +12,7 @@ from codemod.errors import SymfixError
 from codemod.probe.advice import STATIC, advice_about
 from codemod.probe.answers import ARROW, Answer, Compilation, Report, merged
 from codemod.probe.breaks import Break, advice_for, graph_break
+from codemod.probe.contraction import ORDER_ADVICE, asks_for_order
 from codemod.probe.declaring import Declaration, advice_of, declarations
 from codemod.probe.fakes import lacking
 from codemod.probe.places import (
@@ -283,6 +284,7 @@ class Collector:
         whose = whose if record.stack or record.user_stack else ""
         whose = schema_owner(argument) if argument and is_compiled(whose) else whose
         advice = _SYMBOLIC if whose not in (COMPILED, "") and "(int" in argument else advice
+        advice = ORDER_ADVICE if asks_for_order(record.stack) else advice
         self._answers.append(Answer(kind, text, whose, place, user, label, advice=advice, native=native,
                                     argument=argument, kept=kept, stack=record.user_stack,
                                     declared=declared))  # fmt: skip

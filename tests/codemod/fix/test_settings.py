@@ -1,12 +1,13 @@
-"""Settings of Dynamo, as lines of a program."""
+"""Settings of torch, as lines of a program."""
 
 from __future__ import annotations
 
 import pytest
 
-from codemod.fix.settings import setting_edit
+from codemod.fix.settings import setting_edit, setting_for
 from codemod.model.edits import apply_edits
-from codemod.probe.breaks import SCALARS, SHAPES
+from codemod.probe.answers import Answer
+from codemod.probe.contraction import ORDER_ADVICE, ORDERED
 
 LINE = "torch._dynamo.config.capture_scalar_outputs = True"
 OTHER = "torch._dynamo.config.capture_dynamic_output_shape_ops = True"
@@ -23,15 +24,34 @@ OTHER = "torch._dynamo.config.capture_dynamic_output_shape_ops = True"
     ],
 )  # fmt: skip
 def test_a_setting_stands_behind_the_imports(source: str, new: str) -> None:
-    edit = setting_edit("a.py", source.encode(), SCALARS)
+    edit = setting_edit("a.py", source.encode(), LINE)
     assert edit is not None
     assert apply_edits(source.encode(), [edit]).decode() == new
 
 
-def test_both_settings_have_a_place() -> None:
+def test_all_settings_have_places() -> None:
     source = b"import torch\n\nf()\n"
-    edits = [edit for setting in (SCALARS, SHAPES) if (edit := setting_edit("a.py", source, setting))]
-    assert apply_edits(source, edits).decode() == f"import torch\n\n{LINE}\n\n{OTHER}\n\nf()\n"
+    edits = [edit for setting in (LINE, OTHER, ORDERED) if (edit := setting_edit("a.py", source, setting))]
+    lines = f"import torch\n\n{LINE}\n\n{ORDERED}\n\n{OTHER}\n\nf()\n"
+    assert apply_edits(source, edits).decode() == lines
+
+
+def test_a_setting_of_einsum_that_the_program_makes_is_left() -> None:
+    source = b"import torch\nfrom torch import backends\nbackends.opt_einsum.enabled = True\n"
+    assert setting_edit("a.py", source, ORDERED) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "advice", "setting"),
+    [
+        ("a number is read from a tensor's data", "", LINE),
+        ("a shape depends on data: aten.nonzero.default", "", OTHER),
+        ("x.size(0) == 3", ORDER_ADVICE, ORDERED),
+        ("x.size(0) == 3", "", ""),
+    ],
+)
+def test_which_setting_is_against_an_answer(text: str, advice: str, setting: str) -> None:
+    assert setting_for(Answer("specialized", text, "", None, None, "", advice=advice)) == setting
 
 
 @pytest.mark.parametrize(
@@ -49,4 +69,4 @@ def test_both_settings_have_a_place() -> None:
     ],
 )
 def test_a_file_without_a_place_is_left(source: str) -> None:
-    assert setting_edit("a.py", source.encode(), SCALARS) is None
+    assert setting_edit("a.py", source.encode(), LINE) is None
