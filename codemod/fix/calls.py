@@ -47,7 +47,10 @@ def _is_at(node: ast.Call, call: Call) -> bool:
 
 
 def parameters_of(source: bytes, line: int, name: str) -> list[str]:
-    """The names of a function's positional parameters, that of the instance apart; empty where it is not there."""
+    """The names of a function's positional parameters, that of the instance apart; empty where it is not there.
+
+    The last may be that of `*args`, with its asterisk.
+    """
     tree = parsed(source)
     if tree is None:
         return []
@@ -57,13 +60,17 @@ def parameters_of(source: bytes, line: int, name: str) -> list[str]:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             if first <= line <= node.lineno:
                 names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+                names += [f"*{node.args.vararg.arg}"] if node.args.vararg is not None else []
                 return names[1:] if id(node) in methods else names
     return []
 
 
-def argument_of(node: ast.Call, parameters: Sequence[str], name: str) -> ast.expr | None:
-    """What a call gives for `name`, which is one of the positional `parameters` or not; None where that is not seen."""
-    index = parameters.index(name) if name in parameters else len(node.args)
+def argument_of(node: ast.Call, parameters: Sequence[str], name: str, behind: int = 0) -> ast.expr | None:
+    """What a call gives for `name`, which is one of the positional `parameters` or not; None where that is not seen.
+
+    Of `*args` it is the argument `behind` the first of them.
+    """
+    index = parameters.index(name) + behind if name in parameters else len(node.args)
     if any(isinstance(argument, ast.Starred) for argument in node.args[: index + 1]):
         return None
     named = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)

@@ -13,7 +13,7 @@ from codemod.fix.trial import Call
 from codemod.model.edits import Edit
 from codemod.probe.declaring import MOST, SHAPE_ID, Declaration, claim
 
-_SIZE = re.compile(r"(?:\w+\['(?P<keyword>\w+)'\]|(?P<name>\w+))\.size\((?P<dimension>\d+)\)")
+_SIZE = re.compile(r"(?:\w+\['(?P<keyword>\w+)'\]|(?P<name>\w+)(?:\[(?P<behind>\d+)\])?)\.size\((?P<dimension>\d+)\)")
 
 
 def declaring_edits(
@@ -52,7 +52,7 @@ def said_of(declared: Declaration) -> str:
 def _short(size: str) -> str:
     """A size as its argument is named, that of a `**kwargs` too."""
     match = _SIZE.fullmatch(size)
-    return f"{match['keyword'] or match['name']}.size({match['dimension']})" if match is not None else size
+    return f"{match['keyword']}.size({match['dimension']})" if match is not None and match["keyword"] else size
 
 
 def _mark(tree: ast.Module, call: ast.Call, parameters: Sequence[str], size: str) -> ast.Call | None:
@@ -64,7 +64,8 @@ def _mark(tree: ast.Module, call: ast.Call, parameters: Sequence[str], size: str
     if match is None:
         return None
     marks = [each for each in calls_beside(tree, call) if name_of(each) == "mark_unbacked"]
-    argument = argument_of(call, parameters, match["keyword"] or match["name"])
+    name = f"*{match['name']}" if match["behind"] else match["keyword"] or match["name"]
+    argument = argument_of(call, parameters, name, int(match["behind"] or 0))
     own = _of(marks, argument.id, match["dimension"]) if isinstance(argument, ast.Name) else []
     found = own or _in_loops(tree, marks, match["dimension"])
     return found[0] if len(found) == 1 else None

@@ -17,7 +17,7 @@ from codemod.probe.ranges import (
     Range,
     compares_order,
     difference,
-    is_multiplied_out,
+    multiplied_out,
     question,
     settles,
 )
@@ -89,12 +89,18 @@ def _bounds(asked: ast.expr, symbols: Sequence[str], sizes: tuple[str, ...]) -> 
 
     Whether something is one number among many, unless that is 0 or 1, no program has reason to rule out.
     """
-    if not compares_order(asked) or (len(symbols) > 1 and is_multiplied_out(asked)):
+    written = (asked, multiplied_out(asked) if len(symbols) > 1 else asked)
+    if not compares_order(asked) or None in written:
         return []
-    least = next((n for n in range(1, _HIGHEST) if settles(asked, dict.fromkeys(symbols, Range(n)))), 0)
+
+    def decides(each: Range) -> bool:
+        ranges = dict.fromkeys(symbols, each)
+        return all(form is not None and settles(form, ranges) for form in written)
+
+    least = next((n for n in range(1, _HIGHEST) if decides(Range(n))), 0)
     if not least:
         return []
     found = [Declaration(LEAST, sizes, least)]
-    most = next((n for n in range(_HIGHEST, 1, -1) if settles(asked, dict.fromkeys(symbols, Range(0, n)))), 0)
+    most = next((n for n in range(_HIGHEST, 1, -1) if decides(Range(0, n))), 0)
     found += [Declaration(MOST, sizes, most)] if most else []
     return found if least <= _SMALL else found[::-1]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import copy
+import functools
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
 _LONGEST = 400
+_MOST_TERMS = 64
 
 
 class Range(NamedTuple):
@@ -69,11 +72,40 @@ def compares_order(asked: ast.expr) -> bool:
     return few or _operator(asked) not in ("Eq", "Ne")
 
 
-def is_multiplied_out(asked: ast.expr) -> bool:
-    """Whether torch computes the ranges of other sums than are printed: it multiplies out what a sum is a factor of."""
-    products = (node for node in ast.walk(asked) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult))
-    factors = (factor for product in products for factor in (product.left, product.right))
-    return any(isinstance(each, ast.BinOp) and isinstance(each.op, (ast.Add, ast.Sub)) for each in factors)
+def multiplied_out(asked: ast.expr) -> ast.expr | None:
+    """The question with sums multiplied out that are factors, as torch computes its ranges; None for too many terms."""
+    try:
+        return _MultipliedOut().visit(copy.deepcopy(asked))  # type: ignore[no-any-return]
+    except OverflowError:
+        return None
+
+
+class _MultipliedOut(ast.NodeTransformer):
+    """Writes each product as a sum of products. Raises OverflowError where that has more than `_MOST_TERMS` terms."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Mult):
+            return node
+        products = list(product(_terms(node.left), _terms(node.right)))
+        if len(products) > _MOST_TERMS:
+            raise OverflowError
+        terms: list[ast.expr] = []
+        for (negative, left), (other, right) in products:
+            term = ast.BinOp(left, ast.Mult(), right)
+            terms.append(ast.UnaryOp(ast.USub(), term) if negative != other else term)
+        return functools.reduce(lambda total, term: ast.BinOp(total, ast.Add(), term), terms)
+
+
+def _terms(node: ast.expr) -> Iterator[tuple[bool, ast.expr]]:
+    """The terms of a sum, each with whether it is taken away."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        yield from _terms(node.left)
+        yield from ((negative != isinstance(node.op, ast.Sub), term) for negative, term in _terms(node.right))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield from ((not negative, term) for negative, term in _terms(node.operand))
+    else:
+        yield False, node
 
 
 def _operator(asked: ast.expr) -> str:

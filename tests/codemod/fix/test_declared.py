@@ -14,11 +14,13 @@ LEAST, MOST = Declaration("min", ("a.size(0)",), 2), Declaration("max", ("a.size
 MARKS = "mark_unbacked(x, 0)\n    torch._dynamo.decorators.mark_unbacked(y, 1)"
 
 
-def declare(marks: str, *declared: Declaration, call: str = "f(x, b=y)") -> str | None:
+def declare(
+    marks: str, *declared: Declaration, call: str = "f(x, b=y)", parameters: tuple[str, ...] = ("a",)
+) -> str | None:
     """The marks of a function that calls `f(a, …)` with all of it declared; None where one cannot be."""
     source = f"def g(x, y):\n    {marks}\n    {call}\n".encode()
     at = Call(("f.py", 1, "f"), "p.py", 3 + marks.count("\n"), -1, (0, 0))
-    every = [declaring_edits("p.py", source, at, ["a"], each) for each in declared]
+    every = [declaring_edits("p.py", source, at, parameters, each) for each in declared]
     if not all(every):
         return None
     text = apply_edits(source, [edit for edits in every for edit in edits]).decode()
@@ -40,6 +42,24 @@ def declare(marks: str, *declared: Declaration, call: str = "f(x, b=y)") -> str 
 )  # fmt: skip
 def test_the_programs_own_marks_say_it(marks: str, declared: Declaration, new: str) -> None:
     assert declare(marks, declared) == new
+
+
+@pytest.mark.parametrize(
+    ("size", "call", "parameters", "new"),
+    [
+        ("xs[1].size(0)", "f(x, y)", ("*xs",), "mark_unbacked(x, 0)\n    mark_unbacked(y, 0, min=3)"),
+        ("xs[0].size(0)", "f(x, y)", ("a", "*xs"), "mark_unbacked(x, 0)\n    mark_unbacked(y, 0, min=3)"),
+        ("xs[0].size(0)", "f(*x, y)", ("*xs",), None),
+        ("xs[2].size(0)", "f(x, y)", ("*xs",), None),
+        ("pair[0].size(0)", "f(x, y)", ("pair", "b"), None),
+        ("xs[0][0].size(0)", "f(x, y)", ("*xs",), None),
+    ],
+)
+def test_arguments_behind_others_are_those_of_args(
+    size: str, call: str, parameters: tuple[str, ...], new: str | None
+) -> None:
+    declared = Declaration("min", (size,), 3)
+    assert declare("mark_unbacked(x, 0)\n    mark_unbacked(y, 0)", declared, call=call, parameters=parameters) == new
 
 
 def test_several_things_can_be_said_of_one_size() -> None:

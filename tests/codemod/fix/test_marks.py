@@ -96,6 +96,7 @@ def test_parameters_are_those_that_a_call_passes() -> None:
     assert parameters_of(source, 1, "f") == ["a", "b"]
     assert parameters_of(source, 4, "forward") == ["x", "y"]
     assert parameters_of(source, 2, "g") == []
+    assert parameters_of(b"def f(a, *rest, b): pass\n", 1, "f") == ["a", "*rest"]
 
 
 def test_answers_name_the_marks_that_may_help() -> None:

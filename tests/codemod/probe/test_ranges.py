@@ -8,7 +8,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codemod.probe.ranges import ANY, Range, difference, question, settles
+from codemod.probe.ranges import ANY, Range, difference, multiplied_out, question, settles
 
 SYMBOLS = ("u0", "u1")
 NUMBERS = st.integers(0, 9)
@@ -44,6 +44,25 @@ def test_what_is_settled_has_one_answer(left: str, right: str, operator: str, lo
     answers = {bool(eval(text, dict(NAMES), dict(zip(SYMBOLS, numbers, strict=True)))) for numbers in drawn}
     assert len(answers) == 1 or not settles(asked, ranges)
     assert settles(asked, {"u0": Range(5, 5), "u1": Range(7, 7)}) or "Mod" in text or "//" in text
+
+
+@given(_expressions(), _expressions(), NUMBERS, NUMBERS)
+def test_what_is_multiplied_out_is_the_same_question(left: str, right: str, first: int, second: int) -> None:
+    asked = question(f"{left} < {right}", SYMBOLS)
+    assert asked is not None
+    out = multiplied_out(asked)
+    if out is not None:
+        values = {**NAMES, "u0": first, "u1": second}
+        assert eval(ast.unparse(out), dict(values)) == eval(ast.unparse(asked), dict(values))
+        products = [node for node in ast.walk(out) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)]
+        factors = [factor for node in products for factor in (node.left, node.right)]
+        assert not any(isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Add, ast.Sub)) for n in factors)
+
+
+def test_a_product_of_many_sums_is_not_multiplied_out() -> None:
+    asked = question("*".join(["(u0 + 1)"] * 7) + " < 1", SYMBOLS)
+    assert asked is not None
+    assert multiplied_out(asked) is None
 
 
 def test_what_is_open_above_is_settled_where_it_can_be() -> None:
