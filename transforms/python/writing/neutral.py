@@ -101,15 +101,17 @@ def serves_where(place: Place, branch: ast.If | ast.IfExp, general: bool) -> lis
     """What has to hold for the path for sizes in general to do nothing more, for equal ones, than the other path does.
 
     Nothing where it always does; None where it is not seen to do. What has to hold are the dtype and the layout of
-    tensors that the path converts: they are no sizes, and known to all who trace. They are read before the sizes are,
-    so that what has them is seen to be a tensor.
+    tensors that the path converts: they are no sizes, and known to all who trace. They are read before the test is
+    evaluated, so that what has them is seen to be a tensor, without an operand of the test that tells.
     """
     only: list[str] = []
     if not _serves(place, branch, general, _Asked.by(branch.test, EqualSizes(place, branch, general), only)):
         return None
     asked = {text.partition(" == ")[0] for text in only}
     tensors = [ast.copy_location(ast.Name(text.partition(".")[0], ast.Load()), branch.test) for text in asked]
-    if len(asked) < len(set(only)) or not all(place.values.value(tensor).kind == TENSOR for tensor in tensors):
+    values = list(map(place.values.value, tensors))
+    guarded = bool(only) and any(isinstance(node, (ast.BoolOp, ast.NamedExpr)) for node in ast.walk(branch.test))
+    if guarded or len(asked) < len(set(only)) or not all(v.kind == TENSOR and not v.optional for v in values):
         return None
     return list(dict.fromkeys(only))
 

@@ -47,6 +47,20 @@ def test_what_converts_serves_equal_sizes_of_the_dtype_and_layout_that_it_gives(
     assert not _is_rewritten(look, "    x = m(x)\n" + _CONVERTS.replace("x.layout == torch.strided", "x.is_cuda"))
 
 
+@pytest.mark.parametrize(
+    ("head", "test", "same"),
+    [
+        ("x: Tensor, y: Tensor", "x.shape != y.shape", True),
+        ("x: Tensor | None, y: Tensor", "x is not None and x.shape != y.shape", False),
+        ("x: Tensor, y: Tensor", "(x := x.mT).shape != y.shape", False),
+    ],
+)
+def test_no_dtype_is_read_of_what_may_be_none(look: Any, head: str, test: str, same: bool) -> None:
+    body = f"    if {test}:\n        x = x.to(torch.bool).expand(y.shape)\n    return y if x is None else x * y\n"
+    findings = look(f"def f({head}):\n{body}")
+    assert any(finding.rule == "shape-branch" and finding.edits for finding in findings) is same
+
+
 def test_what_converts_is_left_where_its_dtype_was_another_before(look: Any) -> None:
     path = "        x = x.to(torch.int8).to(torch.bool).expand(y.shape)\n"
     assert not _is_rewritten(look, f"    if x.shape != y.shape:\n{path}")
