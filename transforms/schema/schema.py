@@ -28,7 +28,7 @@ class Argument:
     @property
     def plain_type(self) -> str:
         """The type without its alias annotation: `Tensor[]` for `Tensor(a)[]`, `Tensor` for `Tensor!`."""
-        return _ANNOTATION.sub("", self.type).replace("!", "")
+        return _ANNOTATION.sub("", self.type).replace("!", "") if self.annotation else self.type
 
     @property
     def written(self) -> bool:

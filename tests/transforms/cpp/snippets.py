@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,35 +17,8 @@ F = TypeVar("F")
 T = TypeVar("T")
 W = TypeVar("W")
 
-SCHEMAS = """\
-- func: empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,\
- bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
-- func: zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,\
- bool? pin_memory=None) -> Tensor
-- func: arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,\
- bool? pin_memory=None) -> Tensor
-- func: reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)
-  variants: function, method
-- func: view(Tensor(a) self, SymInt[] size) -> Tensor(a)
-  variants: method
-- func: expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)
-  variants: method
-- func: narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
-  variants: function, method
-- func: as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)
-  variants: function, method
-- func: topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *,\
- Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)
-- func: unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
-  variants: method
-- func: sum(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
-  variants: function, method
-- func: mul.Scalar(Tensor self, Scalar other) -> Tensor
-  variants: function, method
-- func: halves(Tensor self, SymInt length, bool[2] output_mask) -> (Tensor, Tensor)
-- func: unbind(Tensor self, int dim=0) -> Tensor[]
-  variants: function, method
-"""
+YAML = Path(__file__).with_name("schemas.yaml")
+SCHEMAS = YAML.read_text(encoding="utf-8")
 HEADER = """\
 #define TORCH_SYM_CHECK(cond, ...) TORCH_CHECK((cond).expect_true(__FILE__, __LINE__), __VA_ARGS__)
 #define TORCH_GUARD_OR_FALSE(cond) c10::guard_or_false((cond), __FILE__, __LINE__)
@@ -78,6 +52,11 @@ int64_t takes_int(int64_t n);
 }
 """
 _DEFINED = re.compile(r"^(?!\s|struct|class|using|#)[^\n(]*?(\w+)\([^;{]*\)\s*\{", re.M)
+
+
+@lru_cache(maxsize=64)
+def _extracted(extract: Callable[[str, bytes], Any], path: str, content: bytes) -> Any:
+    return extract(path, content)
 
 
 class MemoryProject:
@@ -120,8 +99,8 @@ class MemoryProject:
         return self.contents[path] if path in self.contents else (self.root / path).read_bytes()
 
     def facts(self, extract: Callable[[str, bytes], F], paths: Sequence[str]) -> Mapping[str, F]:
-        """Never cached."""
-        return {path: extract(path, self.read(path)) for path in paths}
+        """Kept by content for as long as this process runs: most projects here have the same header and schemas."""
+        return {path: _extracted(extract, path, self.read(path)) for path in paths}
 
     def facts_of(self, extract: Callable[[str, bytes, W], F], wanted: Mapping[str, W]) -> Mapping[str, F]:
         """Never cached."""
@@ -140,12 +119,10 @@ class MemoryProject:
 
 def findings(root: Path, source: str, *, register: bool = True) -> list[Finding]:
     """Every finding in `source`, each of whose functions is registered as a composite kernel where that is asked."""
-    yaml = root / "schemas.yaml"
-    yaml.write_text(SCHEMAS)
     names = [name for name in _DEFINED.findall(source) if not re.search(rf"\bstatic\b[^\n]*\b{name}\(", source)]
     registrations = "".join(f'm.impl("{name}", {name}); ' for name in names)
     library = f"\nTORCH_LIBRARY_IMPL(demo, CompositeImplicitAutograd, m) {{ {registrations} }}\n" if register else ""
-    project = MemoryProject(root, {"source.cpp": source + library, "c10.h": HEADER}, yaml)
+    project = MemoryProject(root, {"source.cpp": source + library, "c10.h": HEADER}, YAML)
     return [finding for finding in analyse_tree(project) if finding.path == "source.cpp"]
 
 
