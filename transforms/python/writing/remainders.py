@@ -46,14 +46,15 @@ def remainder(place: Place, test: ast.expr) -> Remainder | None:
     value = held_value(place, test) if isinstance(test, ast.Name) else test
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Mod):
         return None
-    if positive and not _is_positive(value.right):
+    if positive and not _is_positive(place, value.right):
         return None
     return Remainder(value.left, value.right, test, truth)
 
 
-def _is_positive(divisor: ast.expr) -> bool:
+def _is_positive(place: Place, divisor: ast.expr) -> bool:
     """Whether a divisor is a number above 0, or a size: by less than 0 no remainder is above 0."""
-    if _constant(divisor) > 0:
+    given = place.assigned(divisor.id) if isinstance(divisor, ast.Name) else [divisor]
+    if len(given) == 1 and given[0] is not None and _constant(given[0]) > 0:
         return True
     shape = divisor.value if isinstance(divisor, ast.Subscript) else None
     return called(divisor) == "size" or (isinstance(shape, ast.Attribute) and shape.attr == "shape")

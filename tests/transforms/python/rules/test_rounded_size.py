@@ -24,6 +24,8 @@ SUM = "n + (m - n % m) % m"
         ("    k, pad = 1, 0\n    if n % m:\n        pad = m - n % m\n    return k + pad\n",
          "    k, pad = 1, 0\n    pad = (m - n % m) % m\n    return k + pad\n"),
         ("    if n % 8 > 0:\n        n += 8 - n % 8\n    return n\n", "    n = n + (8 - n % 8) % 8\n    return n\n"),
+        ("    w = 8\n    if n % w > 0:\n        k = w - n % w\n    else:\n        k = 0\n    return k\n",
+         "    w = 8\n    k = (w - n % w) % w\n    return k\n"),
         ("    b = n // 4\n    if n % 4:\n        b += 1\n    return b\n",
          "    b = n // 4\n    b = (n + 3) // 4\n    return b\n"),
         ("    if n % 2 != 0:\n        k += 1\n    return k\n", "    k = k + n % 2\n    return k\n"),
@@ -55,6 +57,8 @@ def function(source: str) -> Any:
     "body",
     [
         "    if n % m > 0:\n        n = n + m - n % m\n    return n\n",  # no remainder by less than 0 is above 0
+        "    w = -8\n    if n % w > 0:\n        n = n + w - n % w\n    return n\n",
+        "    w = 8\n    if k:\n        w = -8\n    if n % w > 0:\n        n = n + w - n % w\n    return n\n",
         "    if n % m:\n        n = n + m\n    return n\n",
         "    if n % m:\n        n = n + k - n % m\n    return n\n",
         "    if n % m:\n        n = n + m - n % m\n    elif k:\n        n = 0\n    return n\n",
