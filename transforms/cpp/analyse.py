@@ -208,7 +208,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
 
 def _families(tree: Tree, device: DeviceCode, schemas: Schemas) -> tuple[list[Family], Mapping[str, Sequence[Naming]]]:
     """The families whose kernels can be renamed, and where registrations name these."""
-    families = list(schemas.families())
+    families = schemas.families()
     if not any(family.kernels for family in families):
         return families, {}
     kernel_names = {(f.path, f.start): f.name for file in tree.facts.values() for f in file.functions}

@@ -90,7 +90,10 @@ class SymbolicDispatch(Event):
 
 @dataclass(frozen=True, slots=True)
 class SymbolicDerivative(Event):
-    """The entry at `line` of derivatives.yaml, whose formulas give `accessor`, such as `x.sizes()`, to a SymInt."""
+    """The entry at `line` of derivatives.yaml, whose formulas give `accessor` to what takes SymInts.
+
+    It is `x.sizes()` or the like, or a `std::vector<int64_t>(…)`.
+    """
 
     lines: Lines
     line: int

@@ -6,6 +6,7 @@ kernel, the formulas of derivatives.yaml that pass the argument on. Such a set i
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ INTEGERS = re.compile(r"int(\[\d*\])?\??$")
 """The types of a schema's arguments that have a symbolic counterpart."""
 _ACCESSOR = re.compile(r"^(\w+)\s*\.\s*(size|sizes|numel|stride|strides|storage_offset)\s*\(")
 _CALL = re.compile(r"(?<![\w.>:])(?:\w+::)*([A-Za-z_]\w*)\s*\(")
+_MADE = re.compile(r"(?:std::)?vector<int64_t>\s*\(")
+_SYMBOLIC = re.compile(r"^\{|\bsym_\w+\s*\(|_symint\b|\bSymInt")
+_LIST = re.compile(r"ArrayRef|vector<")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Family:
     entries: tuple[NativeFunction, ...] = ()
     derivatives: tuple[Derivative, ...] = ()
     accessors: tuple[tuple[Derivative, str], ...] = ()
-    """(entry, `x.sizes()`): accessors in formulas that become symbolic."""
+    """(entry, `x.sizes()`): accessors in formulas that become symbolic, and vectors that are made there."""
     operator: str = ""
     """Of a schema that C++ defines: `ns::op.overload`. It changes only where a symbolic value is to go through it."""
     schema: tuple[str, int, int] = ("", 0, 0)
@@ -99,18 +103,47 @@ class Schemas:
                     self.functions.setdefault(function.name, []).append(function)
                     self.definitions[function.path, function.start] = function
 
-    def families(self) -> Iterator[Family]:
-        """Every family that the other version's schemas or the formulas ask for."""
-        if self.target_schemas is not None:
-            groups: dict[tuple[str, str], list[NativeFunction]] = {}
-            for entry in self.own:
-                for name in self._to_change(entry.schema):
-                    groups.setdefault((entry.schema.base.rstrip("_"), name), []).append(entry)
-            for (_, name), entries in groups.items():
-                family = self._family(name, entries)
-                if family is not None:
-                    yield family
-        yield from self._formula_families()
+    def families(self) -> list[Family]:
+        """Every family that the other version's schemas or the formulas ask for.
+
+        Those are left whose parameters another formula gives what stays a list of integers.
+        """
+        found = [*self._schema_families(), *self._formula_families()]
+        while True:
+            held = [family for family in found if all(self._is_served(slot, found) for slot in family.slots)]
+            if len(held) == len(found):
+                return held
+            found = held
+
+    def _is_served(self, slot: Slot, families: Iterable[Family]) -> bool:
+        """Whether all that formulas give a parameter is symbolic with it. An int64_t becomes a SymInt by itself."""
+        if not _LIST.search(self.definitions[slot.path, slot.start].params[slot.index].type):
+            return True
+        following = [family for family in families if slot in family.slots]
+        for derivative, given in self._given.get(slot, ()):
+            declared = (argument.symbolic for argument in derivative.schema.arguments if argument.name == given)
+            if _SYMBOLIC.search(given) or any(declared):
+                continue
+            if not any(
+                (derivative, given) in family.accessors
+                or (given == family.argument and derivative in family.derivatives)
+                for family in following
+            ):
+                return False
+        return True
+
+    def _schema_families(self) -> Iterator[Family]:
+        """Those that the other version's schemas ask for."""
+        if self.target_schemas is None:
+            return
+        groups: dict[tuple[str, str], list[NativeFunction]] = {}
+        for entry in self.own:
+            for name in self._to_change(entry.schema):
+                groups.setdefault((entry.schema.base.rstrip("_"), name), []).append(entry)
+        for (_, name), entries in groups.items():
+            family = self._family(name, entries)
+            if family is not None:
+                yield family
 
     def _to_change(self, schema: Schema) -> Iterator[str]:
         overloads = (self.target_schemas or {}).get(schema.base, ())
@@ -149,13 +182,18 @@ class Schemas:
             if passed is None:
                 return None
             slots |= passed
-        return None if not slots else Family(name, frozenset(slots), frozenset(kernels), tuple(entries), derivatives)
+        if not slots:
+            return None
+        made = dict.fromkeys(call for slot, calls in self._given.items() if slot in slots for call in calls)
+        vectors = tuple(call for call in made if _MADE.match(call[1]))
+        return Family(name, frozenset(slots), frozenset(kernels), tuple(entries), derivatives, vectors)
 
     def _passed_on(self, derivative: Derivative, name: str) -> set[Slot] | None:
         """The parameters that an entry's formulas hand the argument to; None where they use it otherwise."""
         slots: set[Slot] = set()
         for _, formula in derivative.formulas:
-            uses = len(re.findall(rf"(?<![\w.]){re.escape(name)}\b", formula))
+            # How many sizes there are is no size.
+            uses = len(re.findall(rf"(?<![\w.]){re.escape(name)}\b(?!\.(?:size|empty)\(\))", formula))
             for match in _CALL.finditer(formula):
                 arguments = split_arguments(formula, match.end() - 1)
                 for index, argument in enumerate(arguments):
@@ -177,8 +215,9 @@ class Schemas:
         candidates = exact or [f for f in named if len(f.params) > count]  # the rest have defaults
         return Slot(candidates[0].path, candidates[0].start, index) if len(candidates) == 1 else None
 
-    def _formula_families(self) -> Iterator[Family]:
-        """Functions that formulas give `x.sizes()` to: symbolic where every formula does so."""
+    @functools.cached_property
+    def _given(self) -> dict[Slot, list[tuple[Derivative, str]]]:
+        """What formulas give to each parameter of a function: (entry, the argument)."""
         arguments: dict[Slot, list[tuple[Derivative, str]]] = {}
         for derivative in self.formulas:
             for _, formula in derivative.formulas:
@@ -188,7 +227,11 @@ class Schemas:
                         slot = self._parameter(match[1], index, len(given))
                         if slot is not None:
                             arguments.setdefault(slot, []).append((derivative, argument))
-        for slot, calls in arguments.items():
+        return arguments
+
+    def _formula_families(self) -> Iterator[Family]:
+        """Functions that formulas give `x.sizes()` to: symbolic where every formula does so."""
+        for slot, calls in self._given.items():
             concrete = [(entry, argument) for entry, argument in calls if _ACCESSOR.match(argument)]
             spelled = self.definitions[slot.path, slot.start].params[slot.index].type
             scalar = spelled.replace("const ", "").rstrip("& ") in ("int64_t", "int")

@@ -12,8 +12,9 @@ It has no example of one source by itself: a schema changes only together with i
 What it does: in PyTorch's own tree an `int` or `int[]` argument of a composite operator becomes `SymInt` or
 `SymInt[]` in its functional, out and in-place schemas; the kernel is renamed to `…_symint`, takes `c10::SymInt` by
 value or `c10::SymIntArrayRef`, and the yaml names it; derivatives.yaml follows, `x.sizes()` in a formula becomes
-`x.sym_sizes()`. Asked for by the schemas of `--vocabulary FILE` where that is another version's, and by the tree's
-own formulas.
+`x.sym_sizes()`, `std::vector<int64_t>(…)` one of `c10::SymInt`. What formulas call stays where one of them gives it
+another list of integers. Asked for by the schemas of `--vocabulary FILE` where that is another version's, and by the
+tree's own formulas.
 
 In a library, an argument of a schema in C++ (`m.def("ns::op(…)")`) changes where a size would come to it. What
 follows: kernels under Meta, Autograd and composite keys, functions that call the operator through the dispatcher
@@ -104,5 +105,8 @@ def _kernels(source: bytes, start: int, end: int, kernels: Iterable[str]) -> Ite
 def _accessors(source: bytes, start: int, end: int, accessor: str) -> Iterator[Change]:
     pattern = re.compile(rb"(?<!\w)" + re.escape(accessor.encode()))
     for match in pattern.finditer(source, start, end):
+        if (made := source.find(b"<int64_t>", match.start(), match.end())) >= 0:
+            yield made + 1, made + 8, "c10::SymInt"
+            continue
         dot = source.index(b".", match.start()) + 1
         yield dot, dot, "sym_"

@@ -116,13 +116,14 @@ def test_without_origins_nothing_changes() -> None:
     assert rewritten(FORMULA, SymbolicDerivative(frozenset(), Lines(FORMULA.encode()), 1, "self.sizes()")) == FORMULA
 
 
-def converted(root: Path, files: dict[str, str]) -> dict[str, str]:
-    """A PyTorch tree after every edit, where another version's `crop` takes SymInt rows."""
+def converted(root: Path, files: dict[str, str], newer: str = "") -> dict[str, str]:
+    """A PyTorch tree after every edit, where another version has the schemas `newer`, or `crop` takes SymInt rows."""
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     target = root / "target.yaml"
-    target.write_text(files["aten/src/ATen/native/native_functions.yaml"].replace("int rows", "SymInt rows"))
+    schemas = files["aten/src/ATen/native/native_functions.yaml"]
+    target.write_text(newer or schemas.replace("int rows", "SymInt rows"))
     findings = list(analyse_tree(MemoryProject(root, files, target)))
     edits = [edit for finding in findings if finding.level <= Level.REVIEW for edit in finding.edits]
     return {
@@ -263,3 +264,51 @@ def test_a_formula_means_the_overload_that_takes_as_many_arguments(tmp_path: Pat
     first, second = backward.splitlines()
     assert first.replace("IntArrayRef", "c10::SymIntArrayRef").replace("expand(", "expand_symint(") in formula
     assert second in formula
+
+
+STRIDED = """\
+- func: spread(Tensor self, int[] stride) -> Tensor
+  dispatch:
+    CPU: spread_cpu
+- func: spread_back(Tensor self, {kind} stride) -> Tensor
+  dispatch:
+    CPU: spread_back_cpu
+- func: expand(Tensor self, SymInt[] size) -> Tensor
+"""
+SPREAD = """\
+namespace torch::autograd {
+Tensor spread_backward(const Tensor& grad, IntArrayRef stride) { return grad.expand(stride); }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "becomes"),
+    [
+        ("int[]", "std::vector<int64_t>(stride.size(), 1)", "std::vector<c10::SymInt>(stride.size(), 1)"),
+        ("int[]", "self.sym_sizes()", "self.sym_sizes()"),
+        ("int[]", "{1, 1}", "{1, 1}"),
+        ("SymInt[]", "stride", "stride"),
+        ("int[]", "stride", None),  # stays a list of integers, which becomes none of SymInts by itself
+        ("int[]", "reversed(stride)", None),
+    ],
+)
+def test_what_formulas_share_changes_where_each_gives_it_symbols(
+    tmp_path: Path, kind: str, given: str, becomes: str | None
+) -> None:
+    files = {
+        "aten/src/ATen/native/native_functions.yaml": STRIDED.format(kind=kind),
+        "tools/autograd/derivatives.yaml": "- name: spread(Tensor self, int[] stride) -> Tensor\n"
+        "  self: spread_backward(grad, stride)\n\n"
+        f"- name: spread_back(Tensor self, {kind} stride) -> Tensor\n"
+        f'  self: "spread_backward(grad, {given})"\n',
+        "torch/csrc/autograd/FunctionsManual.cpp": SPREAD,
+    }
+    newer = STRIDED.format(kind=kind).replace("spread(Tensor self, int[]", "spread(Tensor self, SymInt[]")
+    _, derivatives, formula = converted(tmp_path, files, newer).values()
+    if becomes is None:
+        assert (derivatives, formula) == tuple(files.values())[1:]
+    else:
+        assert "spread(Tensor self, SymInt[] stride)" in derivatives
+        assert f"spread_backward(grad, {becomes})" in derivatives
+        assert "spread_backward(const Tensor& grad, c10::SymIntArrayRef stride)" in formula
