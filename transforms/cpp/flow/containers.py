@@ -7,7 +7,7 @@ from transforms.cpp.flow.engine import NOTHING, Flow, join
 from transforms.cpp.flow.members import built_whole, fill, member_slot
 from transforms.cpp.flow.storing import coerce, owner_of, read_as_number, same_range
 from transforms.cpp.reading.tree import Node
-from transforms.cpp.reading.types import BOOL, SIZE_T, UNKNOWN, Type, symbolic_spelling
+from transforms.cpp.reading.types import BOOL, SIZE_T, UNKNOWN, Type
 
 _ELEMENTS = frozenset({"front", "back", "at"})
 _LIST_ELEMENTS = frozenset({"get", "extract"})  # of c10::List (ATen/core/List.h)
@@ -71,7 +71,7 @@ def construct_typed(flow: Flow, node: Node, spelled: Node, arguments: list[Node]
     values = [evaluate(flow, argument) for argument in arguments]
     value = _constructed(flow, node, kind, arguments, list(values), braces)
     if value.symbolic and not kind.symbolic and kind.kind in ("ints", "wrap"):
-        new = symbolic_spelling(spelled.text)
+        new = flow.symbolic_spelling(spelled.text)
         if new is None:
             flow.sink(node, "stored", f"initialises a `{spelled.text}`", value)
         else:

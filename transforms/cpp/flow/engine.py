@@ -29,6 +29,8 @@ RENAMED = -800_000
 """The origin of edits that follow a kernel's new name."""
 OWN_RESULT = -900_000
 """The origin of the function's own result, once that is settled to be symbolic."""
+_OF_VMAP = "VmapSymDimVector"
+"""PyTorch 1.13 has none (aten/src/ATen/functorch/LegacyVmapTransforms.h)."""
 
 
 def own_result_origin(index: int) -> int:
@@ -337,11 +339,17 @@ class Flow:
             return False
         if any(c.kind == "type_qualifier" and c.text == "constexpr" for c in declaration.children):
             return False
-        new = symbolic_spelling(spelled.text)
+        new = self.symbolic_spelling(spelled.text)
         if new is None:
             return False
         self.retype(spelled, new, variable.origins)
         return True
+
+    def symbolic_spelling(self, spelled: str) -> str | None:
+        """`spelled` with integers made SymInt; None where that has no name in the version at hand."""
+        new = symbolic_spelling(spelled)
+        lacks = new is not None and _OF_VMAP in new and not self.available(_OF_VMAP)
+        return None if lacks else new
 
     def retype(self, spelled: Node, new: str, origins: frozenset[int] | None) -> None:
         """Edit a type as written."""

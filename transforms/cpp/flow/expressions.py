@@ -88,6 +88,8 @@ def _unary(flow: Flow, node: Node) -> Type:
             value = BOOL
         if token == "-" and value.kind == "float":
             flow.sink(operation, "negation", "is negated as a SymFloat, which has no unary minus", value)
+        if token == "-" and value.kind == "int" and not flow.vocabulary.mixes_integers:
+            flow.sink(operation, "negation", "is negated, and the SymInt of this version has no unary minus", value)
         if token in ("~", "+", "not"):
             flow.sink(operation, "bit-operation", f"is an operand of `{token}`", value)
         value = BOOL if token == "not" else value
@@ -109,7 +111,8 @@ def _binary(flow: Flow, node: Node) -> Type:
         operand = evaluate(flow, right)
         if operation.token in ("/", "%"):
             flow.divide(operation, operation.token, (left, right), _with(value, sums), operand)
-        number = _number_of(value, bool(sums), operand) if operation.token in _ARITHMETIC else None
+        quick = operation.token in _ARITHMETIC and flow.vocabulary.mixes_integers
+        number = _number_of(value, bool(sums), operand) if quick else None
         if number is None:
             joined = _with(value, sums)
             value, sums = operation_of(flow, operation, operation.token, (left, right), joined, operand), []
@@ -251,6 +254,7 @@ def _compound_assignment(flow: Flow, node: Node, operands: tuple[Node, Node], cu
         flow.sink(node, "rounded", reason, current)
         return
     lacking = {"int": ("-=", "%="), "float": ("+=", "-=", "*=", "/=")}.get(current.kind, ())
+    lacking = lacking if flow.vocabulary.mixes_integers else ("-=", "%=", "/=", *lacking)
     if node.token in lacking and _may_spell_out(flow, node, current, *operands):
         flow.announce(CompoundAssignment(current.origins, node, *operands))
 

@@ -151,6 +151,8 @@ def _candidates(flow: Flow, bare: str, namespace: str, count: int) -> list[Funct
         overloads = exact if exact or last == "std" else overloads  # a prefix may be an alias, but not that one
     else:
         overloads = [f for f in overloads if not f.parent and "native::" not in f.qualified]
+        if namespace == "c10":  # at takes c10's names in, c10 none of at's
+            overloads = [f for f in overloads if f.qualified.startswith("c10::")] or overloads
     near = [f for f in overloads if f.path == flow.function.path]
     return near + [f for f in overloads if f.path != flow.function.path]
 

@@ -92,7 +92,10 @@ def refuse_mixed(
     if not (left.symbolic or right.symbolic) or not {left.kind, right.kind} <= _NUMBERS:
         return
     both = promoted(left, right)
-    if both == SINGLE:
+    if not flow.vocabulary.mixes_integers and operator != "?" and not (left.symbolic and right.kind == "int"):
+        reason = f"stands beside `{operator}`, and the SymInt of this version takes integers on its right alone"
+        flow.sink(node, "no-operator", reason, left, right)
+    elif both == SINGLE:
         flow.sink(node, "float", "comes to a `float`, and a SymFloat has the precision of a double", left, right)
     elif operator != "?" and any(value.name in _LONG_LONG and not value.symbolic for value in (left, right)):
         flow.sink(node, "long-long", "stands beside a `long long`, which no operator of SymInt takes", left, right)

@@ -45,7 +45,10 @@ def call(
     if bare == "irange":
         return _irange(flow, arguments)
     if bare == "multiply_integers":
-        return Type("int", "int64_t", origins=join(*(evaluate(flow, a) for a in arguments)).origins)
+        product = Type("int", "int64_t", origins=join(*(evaluate(flow, a) for a in arguments)).origins)
+        if not flow.vocabulary.mixes_integers:
+            flow.sink(node, "callee-takes-int", f"is given to `{bare}`, which takes integers in this version", product)
+        return product
     if bare in ("asIntArrayRefSlow", "C10_AS_INTARRAYREF_SLOW"):
         for argument in arguments:
             flow.sink(argument, "cast", "is turned back into integers", _ours(evaluate(flow, argument)))
@@ -144,11 +147,14 @@ def _min_max(flow: Flow, node: Node, bare: str, template: Node | None, arguments
     if origins and (spelled.kind in ("float", "bool") or any(value.kind == "float" for value in values)):
         flow.sink(node, "callee-takes-int", f"is compared with a floating point number by `std::{bare}`", *values)
         return spelled if spelled.kind == "float" else both
+    if origins and not flow.vocabulary.mixes_integers:
+        reason = f"is compared by `std::{bare}`, and the SymInt of this version has no `{bare}`"
+        flow.sink(node, "callee-takes-int", reason, *values)
     bound = _is_bound(node)
     if bound and origins and any(value.symbolic is False for value in values):
         flow.sink(node, "callee-takes-int", f"stands beside an integer in `std::{bare}`, which a reference is to", both)
     pair = len(values) == 2 and {value.kind for value in values} == {"int"}
-    if not flow.passive and not bound and pair and both.symbolic:
+    if not flow.passive and not bound and pair and both.symbolic and flow.vocabulary.mixes_integers:
         event = Extremum(origins, node, bare, template, arguments[0], arguments[1], values[0].symbolic)
         if event not in flow.questions:
             flow.questions.append(event)

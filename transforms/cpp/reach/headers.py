@@ -127,7 +127,9 @@ def load_vocabulary(
         names |= macros | others.keys() | released.keys()
         classes |= released.classes()
     merged = MergedFunctions(functions, released or {})
-    return Vocabulary(schemas, merged, frozenset(names), members, aliases, frozenset(classes))
+    operators = {f.name for name in ("operator+", "operator/=") for f in merged.get(name, ()) if f.parent == "SymInt"}
+    mixes = operators != {"operator+"}
+    return Vocabulary(schemas, merged, frozenset(names), members, aliases, frozenset(classes), mixes_integers=mixes)
 
 
 class MergedFunctions(Mapping[str, tuple[Function, ...]]):

@@ -48,6 +48,11 @@ class Vocabulary:
     """The operators with a schema in the tree's C++, as `ns::op.overload`."""
     asking_macros: frozenset[str] = frozenset()
     """Names of macros of the tree whose bodies ask a tensor for sizes."""
+    mixes_integers: bool = True
+    """Whether SymInt has operators for an integer on its left, a unary minus, `/=`, `min` and `max`, as since 2.0.
+
+    It is read from those that are members: the others are written by macros (c10/core/SymInt.h).
+    """
     _symbolic: dict[str, list[Function]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def symbolic(self, name: str) -> Sequence[Function]:
