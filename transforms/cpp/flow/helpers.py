@@ -229,7 +229,7 @@ def _function(
             if candidate.template and not _instantiates(flow, function, bare, candidate, values):
                 continue
             _serve(flow, function, candidate, arguments, values)
-            _match_sequences(flow, candidate, arguments, values)
+            match_sequences(flow, candidate, arguments, values)
             result = _result(flow, node, candidate, join(*(value for _, value in symbolic)).origins)
             if candidate.template and result.kind == "int":
                 numbers = (a for a, v in zip(arguments, values, strict=True) if v.kind in ("int", "bool"))
@@ -239,7 +239,7 @@ def _function(
         if len(before) < len(candidates) and not is_among(flow, twin, before, len(values)):
             continue
         if fits(twin, len(arguments)) and all(accepts(flow, twin, i, v) == "ok" for i, v in symbolic):
-            _match_sequences(flow, twin, arguments, values)
+            match_sequences(flow, twin, arguments, values)
             return _call_twin(flow, node, function, bare, twin, join(*values).origins)
     return _ask(flow, node, bare, _best(before, values), symbolic, arguments)
 
@@ -287,7 +287,8 @@ def _sequence(value: Type) -> bool:
     return value.kind == "ints" or (value.kind == "wrap" and value.args[0].kind in ("ints", "int"))
 
 
-def _match_sequences(flow: Flow, function: Function, arguments: list[Node], values: list[Type]) -> None:
+def match_sequences(flow: Flow, function: Function, arguments: list[Node], values: list[Type]) -> None:
+    """Make sequences of integers that stand beside symbolic ones symbolic too, where the function takes them so."""
     origins = join(*values).origins or NOTHING
     for parameter, argument, value in zip(function.params, arguments, values, strict=False):
         if parse_type(parameter.type).symbolic and value.kind == "ints" and not value.symbolic:

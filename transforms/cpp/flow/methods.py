@@ -5,7 +5,7 @@ from __future__ import annotations
 from transforms.cpp.flow.dispatch import evaluate
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.events import OffsetOfImpl
-from transforms.cpp.flow.helpers import SCALARS, accepts, apply, fits, name_node, note_kernel
+from transforms.cpp.flow.helpers import SCALARS, accepts, apply, fits, match_sequences, name_node, note_kernel
 from transforms.cpp.flow.operators import Resolved, resolve
 from transforms.cpp.flow.overloads import is_among, meant
 from transforms.cpp.reading.tree import Node
@@ -44,6 +44,8 @@ def method(flow: Flow, node: Node, owner: Type, name: str, arguments: list[Node]
         for argument, value in zip(arguments, values, strict=True):
             if value.kind in SCALARS:
                 flow.sink(argument, "callee-unknown", f"is an argument of the method `{name}`", value)
+    elif symbolic:
+        match_sequences(flow, accepting[0], arguments, values)
     if name in _PUBLIC and owner.kind in ("unknown", "other"):
         return _PUBLIC[name]
     if not candidates:
