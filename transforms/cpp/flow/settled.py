@@ -92,7 +92,7 @@ class SymbolicDispatch(Event):
 class SymbolicDerivative(Event):
     """The entry at `line` of derivatives.yaml, whose formulas give `accessor` to what takes SymInts.
 
-    It is `x.sizes()` or the like, or a `std::vector<int64_t>(…)`.
+    It is `x.sizes()` or the like, or a `std::vector<int64_t>(n, 0)`.
     """
 
     lines: Lines

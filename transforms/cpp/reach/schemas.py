@@ -22,7 +22,7 @@ INTEGERS = re.compile(r"int(\[\d*\])?\??$")
 """The types of a schema's arguments that have a symbolic counterpart."""
 _ACCESSOR = re.compile(r"^(\w+)\s*\.\s*(size|sizes|numel|stride|strides|storage_offset)\s*\(")
 _CALL = re.compile(r"(?<![\w.>:])(?:\w+::)*([A-Za-z_]\w*)\s*\(")
-_MADE = re.compile(r"(?:std::)?vector<int64_t>\s*\(")
+_MADE = re.compile(r"(?:std::)?vector<int64_t>\(\w+\.size\(\), *-?\d+\)")
 _SYMBOLIC = re.compile(r"^\{|\bsym_\w+\s*\(|_symint\b|\bSymInt")
 _LIST = re.compile(r"ArrayRef|vector<")
 
@@ -185,7 +185,7 @@ class Schemas:
         if not slots:
             return None
         made = dict.fromkeys(call for slot, calls in self._given.items() if slot in slots for call in calls)
-        vectors = tuple(call for call in made if _MADE.match(call[1]))
+        vectors = tuple(call for call in made if _MADE.fullmatch(call[1]))
         return Family(name, frozenset(slots), frozenset(kernels), tuple(entries), derivatives, vectors)
 
     def _passed_on(self, derivative: Derivative, name: str) -> set[Slot] | None:

@@ -12,7 +12,7 @@ It has no example of one source by itself: a schema changes only together with i
 What it does: in PyTorch's own tree an `int` or `int[]` argument of a composite operator becomes `SymInt` or
 `SymInt[]` in its functional, out and in-place schemas; the kernel is renamed to `…_symint`, takes `c10::SymInt` by
 value or `c10::SymIntArrayRef`, and the yaml names it; derivatives.yaml follows, `x.sizes()` in a formula becomes
-`x.sym_sizes()`, `std::vector<int64_t>(…)` one of `c10::SymInt`. What formulas call stays where one of them gives it
+`x.sym_sizes()`, `std::vector<int64_t>(n, 0)` one of `c10::SymInt`. What formulas call stays where one of them gives it
 another list of integers. Asked for by the schemas of `--vocabulary FILE` where that is another version's, and by the
 tree's own formulas.
 

@@ -291,6 +291,7 @@ Tensor spread_backward(const Tensor& grad, IntArrayRef stride) { return grad.exp
         ("SymInt[]", "stride", "stride"),
         ("int[]", "stride", None),  # stays a list of integers, which becomes none of SymInts by itself
         ("int[]", "reversed(stride)", None),
+        ("int[]", "std::vector<int64_t>(reversed(stride))", None),
     ],
 )
 def test_what_formulas_share_changes_where_each_gives_it_symbols(
