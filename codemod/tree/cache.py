@@ -55,43 +55,40 @@ def code_version(package: str) -> str:
 
 def installed_version(distribution: str) -> str:
     """The version of an installed distribution, "" where it is not there."""
-    import importlib.metadata
-
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+    return _version(_metadata(distribution))
 
 
 @functools.cache
 def dependency_versions(distribution: str) -> str:
     """The versions of `distribution` and of what it requires, as one line; optional extras are left out."""
+    fields = _metadata(distribution)
+    if not fields:
+        return ""
+    parts = [f"{distribution} {_version(fields)}"]
+    for requirement in re.findall(r"^Requires-Dist: *(.+)$", fields, re.M):
+        name = re.match(r"[\w.-]+", requirement)
+        if name and "extra ==" not in requirement:
+            parts.append(f"{name[0]} {installed_version(name[0]) or '-'}")
+    return "; ".join(parts)
+
+
+def _metadata(distribution: str) -> str:
+    """The fields of an installed distribution's metadata, "" where it is not there.
+
+    importlib.metadata would have `email` read its description too, which is slow.
+    """
     import importlib.metadata
 
     try:
         installed = importlib.metadata.distribution(distribution)
     except importlib.metadata.PackageNotFoundError:
         return ""
-    head = _head(installed)
-    parts = [f"{distribution} {_version(head)}"]
-    for requirement in re.findall(r"^Requires-Dist: *(.+)$", head, re.M):
-        name = re.match(r"[\w.-]+", requirement)
-        if name and "extra ==" not in requirement:
-            try:
-                parts.append(f"{name[0]} {_version(_head(importlib.metadata.distribution(name[0])))}")
-            except importlib.metadata.PackageNotFoundError:
-                parts.append(f"{name[0]} -")
-    return "; ".join(parts)
-
-
-def _head(installed: importlib.metadata.Distribution) -> str:
-    """The fields of a distribution's metadata, without what describes it: `email`, which reads all of it, is slow."""
     text = installed.read_text("METADATA") or installed.read_text("PKG-INFO") or ""
     return text.partition("\n\n")[0]
 
 
-def _version(head: str) -> str:
-    found = re.search(r"^Version: *(.+)$", head, re.M)
+def _version(fields: str) -> str:
+    found = re.search(r"^Version: *(.+)$", fields, re.M)
     return found[1] if found else ""
 
 

@@ -117,18 +117,18 @@ class MemoryProject:
         return [function(item) for item in items]
 
 
-def findings(root: Path, source: str, *, register: bool = True) -> list[Finding]:
+def findings(root: Path, source: str, *, register: bool = True, header: str = HEADER) -> list[Finding]:
     """Every finding in `source`, each of whose functions is registered as a composite kernel where that is asked."""
     names = [name for name in _DEFINED.findall(source) if not re.search(rf"\bstatic\b[^\n]*\b{name}\(", source)]
     registrations = "".join(f'm.impl("{name}", {name}); ' for name in names)
     library = f"\nTORCH_LIBRARY_IMPL(demo, CompositeImplicitAutograd, m) {{ {registrations} }}\n" if register else ""
-    project = MemoryProject(root, {"source.cpp": source + library, "c10.h": HEADER}, YAML)
+    project = MemoryProject(root, {"source.cpp": source + library, "c10.h": header}, YAML)
     return [finding for finding in analyse_tree(project) if finding.path == "source.cpp"]
 
 
-def converted(root: Path, source: str, level: Level = Level.REVIEW) -> str:
+def converted(root: Path, source: str, level: Level = Level.REVIEW, *, header: str = HEADER) -> str:
     """`source` after every edit up to `level`."""
-    edits: list[Edit] = [edit for f in findings(root, source) if f.level <= level for edit in f.edits]
+    edits: list[Edit] = [edit for f in findings(root, source, header=header) if f.level <= level for edit in f.edits]
     whole = apply_edits((source + "\n").encode(), edits)
     return whole.decode().removesuffix("\n")
 

@@ -184,9 +184,9 @@ class Schemas:
             slots |= passed
         if not slots:
             return None
-        made = dict.fromkeys(call for slot, calls in self._given.items() if slot in slots for call in calls)
-        vectors = tuple(call for call in made if _MADE.fullmatch(call[1]))
-        return Family(name, frozenset(slots), frozenset(kernels), tuple(entries), derivatives, vectors)
+        given = (call for slot, calls in self._given.items() if slot in slots for call in calls)
+        vectors = dict.fromkeys(call for call in given if _MADE.fullmatch(call[1]))
+        return Family(name, frozenset(slots), frozenset(kernels), tuple(entries), derivatives, tuple(vectors))
 
     def _passed_on(self, derivative: Derivative, name: str) -> set[Slot] | None:
         """The parameters that an entry's formulas hand the argument to; None where they use it otherwise."""

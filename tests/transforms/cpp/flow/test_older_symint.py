@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codemod.model.edits import apply_edits
-from codemod.model.findings import Level
-from tests.transforms.cpp.snippets import HEADER, YAML, MemoryProject
-from transforms.cpp.analyse import analyse_tree
+from tests.transforms.cpp import snippets
+from tests.transforms.cpp.snippets import HEADER
 
 HEAD = "Tensor f(const Tensor& x, int64_t k) {{ {} }}"
 OPERATORS = {
@@ -20,11 +18,7 @@ OPERATORS = {
 
 def converted(root: Path, source: str, symint: str, more: str = "") -> str:
     """`source` after every edit, over headers in which SymInt has the operators `symint`."""
-    header = HEADER.replace("class SymInt {", f"class SymInt {{ {symint}") + more
-    registered = '\nTORCH_LIBRARY_IMPL(demo, CompositeImplicitAutograd, m) { m.impl("f", f); }\n'
-    project = MemoryProject(root, {"source.cpp": source + registered, "c10.h": header}, YAML)
-    edits = [e for finding in analyse_tree(project) if finding.level <= Level.REVIEW for e in finding.edits]
-    return apply_edits(source.encode(), [edit for edit in edits if edit.path == "source.cpp"]).decode()
+    return snippets.converted(root, source, header=HEADER.replace("class SymInt {", f"class SymInt {{ {symint}") + more)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +58,7 @@ def test_a_quotient_is_spelled_out_where_the_operator_is_lacking(tmp_path: Path)
 
 
 def test_a_name_of_c10_means_no_function_of_at(tmp_path: Path) -> None:
-    helper = "namespace at {{ int64_t wrap(int64_t n) {{ return c10::wrap(n); }} }}\n"
+    helper = " namespace at {{ int64_t wrap(int64_t n) {{ return c10::wrap(n); }} }}\n"
     source = helper.format() + HEAD.format("return x.narrow(0, 0, at::wrap(x.size(0)));")
     concrete = "namespace c10 { int64_t wrap(int64_t n) { return at::takes_int(n); } }\n"
     assert converted(tmp_path, source, OPERATORS["new"], concrete) == source
