@@ -60,6 +60,13 @@ def _computed(name: str, arguments: list[Value]) -> Value:
     return size._replace(sure=True, whole=True) if name in _WHOLE else size
 
 
+def fraction(module: str, value: Value) -> Value:
+    """What `float`, a square root or a logarithm gives of a value, called by a module or, as a builtin, by none."""
+    if not value.symbolic:
+        return OF_NUMPY if module == "np" else A_REAL
+    return Value(FLOAT, value.dependencies, sure=module != "np", whole=value.numeric)
+
+
 def combined(values: Sequence[Value], kind: str) -> Value:
     """A value of `kind` that is made of others; what is known of it where none of them is symbolic."""
     touched = [value for value in values if value.symbolic]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from transforms.python.flow.annotations import names_other_class
-from transforms.python.flow.arithmetic import combined, compared, computed, power, repeats
+from transforms.python.flow.arithmetic import combined, compared, computed, fraction, power, repeats
 from transforms.python.flow.asking import coerces
 from transforms.python.flow.nodes import (
     bound_otherwise,
@@ -265,9 +265,9 @@ class Interpreter:
         if name in SIZES and (owner is None or module in ("math", "torch", "utils", "functools", "operator", "np")):
             return computed(name, module if owner is not None else None, arguments)
         if name in ("sym_float", "float", "sqrt", "sym_sqrt", "log2"):
-            concrete = OF_NUMPY if module == "np" else A_REAL
-            size = Value(FLOAT, first.dependencies, sure=module != "np", whole=first.numeric)
-            return size if first.symbolic else concrete
+            return fraction(module, first)
+        if name == "divmod" and owner is None and len(arguments) == 2:
+            return tuple_of([self._BinOp(ast.BinOp(node.args[0], ast.FloorDiv(), node.args[1]))] * 2)
         if name in SEQUENCES and len(arguments) == 1:
             return converted(name, first)
         if name == "zip":

@@ -67,12 +67,22 @@ R&& propagate_names_if_nonempty(R&& result, T&&...) {
 }
 
 template <typename... T>
+std::vector<Dimname> broadcast_to_outnames(T&&...) {
+  return {};
+}
+
+template <typename... T>
 std::vector<Dimname> propagate_names_for_addmm(T&&...) {
   return {};
 }
 
 template <typename... T>
 std::vector<Dimname> propagate_names_for_addmv(T&&...) {
+  return {};
+}
+
+template <typename... T>
+std::vector<Dimname> compute_broadcast_outnames(T&&...) {
   return {};
 }
 

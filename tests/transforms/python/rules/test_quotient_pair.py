@@ -59,3 +59,14 @@ def test_dynamo_fails_for_each_size_that_is_dynamic() -> None:
         for count in (3, 4, 6, 9):
             compiled(torch.ones(count))
         assert counter.frame_count == graphs
+
+
+@pytest.mark.parametrize("pair", ["divmod(n, m)", "divmod(-n, m)", "divmod(m, n)"])
+def test_what_it_gives_are_sizes(look: Any, pair: str) -> None:
+    source = f"{HEAD}    q, r = {pair}\n    if q == 3:\n        x = x + 1\n    for i in range(r):\n        x = x * i\n"
+    found = {finding.rule: finding.level.name for finding in look(source)}
+    assert found == {"quotient-pair": "SAFE", "size-branch": "MANUAL", "loop-bound": "MANUAL"}
+
+
+def test_of_plain_numbers_are_none(look: Any) -> None:
+    assert not look(f"{HEAD}    q, r = divmod(m, 4)\n    for i in range(r):\n        x = x * q\n    return x + n\n")
