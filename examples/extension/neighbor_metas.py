@@ -156,6 +156,16 @@ def turned_blocks(source: Tensor, block: int) -> Tensor:
     return source
 
 
+@torch.library.register_fake("neighbors::whole_block_sums")
+def whole_block_sums(source: Tensor, block: int) -> Tensor:
+    """The sum of each block of rows, without the rows that fill none."""
+    # Where the rows fill every block, none is cut off.
+    rest = source.shape[0] % block
+    if rest > 0:
+        source = source[:-rest]
+    return source.unflatten(0, (-1, block)).sum(1)
+
+
 @torch.library.register_fake("neighbors::blocks_and_rest")
 def blocks_and_rest(source: Tensor, block: int) -> tuple[Tensor, Tensor]:
     """The rows of whole blocks, and those that are left."""

@@ -1,4 +1,4 @@
-"""Branches that pad, with every amount under every condition, before and after symfix: values, and graphs.
+"""Branches that pad or cut, with every amount under every condition, before and after symfix: values, and graphs.
 
     python tests/corpus/padding_graphs.py [--every N]
 
@@ -53,6 +53,9 @@ FORMS = (
     "    y = x\n    if {0}:\n        y = F.pad(x, (0, {1}))\n    return y + x.sum()\n",
     "    if (k := {1}) > 0:\n        x = F.pad(x, (0, 0, 0, k))\n    return x + k\n",
     "    if (k := {1}) and {0}:\n        x = F.pad(x, (0, k))\n    return x + k\n",
+    "    if {0}:\n        x = x[:-({1})]\n    return x + 1\n",
+    "    return (x[..., : -({1})].contiguous() if {0} else x) + 1\n",
+    "    x = x[1:]\n    k = m - x.size(0) % m\n    if {0}:\n        x = x[: -({1})]\n    return x * k\n",
 )
 SIZES = tuple(itertools.product(range(1, 10), (2, 3), (1, 2, 3, 4, 7), (False, True)))
 

@@ -47,6 +47,13 @@ CROPPED = """    windows = n + pad
         x = x[:n].contiguous()
     return x + 1
 """
+UNDONE = """    if pad > 0:
+        x = F.pad(x, (0, 0, 0, pad))
+    x = torch.relu(x)
+    if pad > 0:
+        x = x[:-pad]
+    return x + 1
+"""
 CUT = """    x = x[:m]
     k = m - x.size(0)
     if k > 0:
@@ -63,6 +70,22 @@ def test_what_undoes_a_padding_goes_with_it() -> None:
     assert graphs(source) > graphs(new)
     assert takes_unknown(new)
     assert not takes_unknown(source)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if rest > 0:\n        x = x[:-rest]\n    return x.view(n // m, m, c) + 1\n",
+        "    if rest > 0:\n        x = x[:-rest]\n    return x.view(-1, m, c) + 1\n",
+        UNDONE,
+    ],
+)
+def test_what_is_cut_off_is_known_to_divide(body: str) -> None:
+    new = rewrite(HEAD + body)
+    assert "narrow" in new
+    assert not differs(HEAD + body, new)
+    assert takes_unknown(new)
+    assert not takes_unknown(HEAD + body)
 
 
 def test_what_is_left_as_a_slice_asks_the_same_would_save_no_graph() -> None:

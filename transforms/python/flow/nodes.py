@@ -373,3 +373,16 @@ def blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
     blocks += [handler.body for handler in getattr(statement, "handlers", ())]
     blocks += [case.body for case in getattr(statement, "cases", ())]
     return [block for block in blocks if isinstance(block, list)]
+
+
+def run_before(statements: list[ast.stmt], line: int) -> Iterator[ast.stmt]:
+    """The statements that have run when a line is reached, of the blocks around it."""
+    for statement in statements:
+        if statement.lineno >= line:
+            return
+        if (statement.end_lineno or 0) < line:
+            yield statement
+            continue
+        for block in blocks(statement):
+            if block and block[0].lineno <= line <= (block[-1].end_lineno or 0):
+                yield from run_before(block, line)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import all_nodes, blocks, called
+from transforms.python.flow.nodes import all_nodes, called, run_before
 from transforms.python.writing.numbers import Arithmetic
 from transforms.python.writing.place import Place
 from transforms.python.writing.ranks import dimension_of, shape_owner
@@ -111,25 +111,12 @@ def _given(place: Place, size: _Size) -> ast.expr | None:
         n for n in place.nodes if isinstance(n, ast.Name) and n.id == size.tensor and isinstance(n.ctx, ast.Store)
     ]
     last = max((store.lineno for store in stores if store.lineno < size.line), default=0)
-    for statement in _before(place.function.body, getattr(place.site.node, "lineno", 0)):
+    for statement in run_before(place.function.body, getattr(place.site.node, "lineno", 0)):
         if statement.lineno == last and isinstance(statement, ast.Assign):
             (target, *others) = statement.targets
             if isinstance(target, ast.Name) and target.id == size.tensor and not others:
                 return statement.value
     return None
-
-
-def _before(statements: list[ast.stmt], line: int) -> Iterator[ast.stmt]:
-    """The statements that have run when a line is reached, of the blocks around it."""
-    for statement in statements:
-        if statement.lineno >= line:
-            return
-        if (statement.end_lineno or 0) < line:
-            yield statement
-            continue
-        for block in blocks(statement):
-            if block and block[0].lineno <= line <= (block[-1].end_lineno or 0):
-                yield from _before(block, line)
 
 
 def _cuts(made: ast.expr, dimension: int, bounds: set[str]) -> bool:

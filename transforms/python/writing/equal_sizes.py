@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from transforms.python.flow.asking import asks
-from transforms.python.flow.nodes import called, dotted, spoken
+from transforms.python.flow.nodes import called, dotted, run_before, spoken
 from transforms.python.flow.torch_names import TORCH_MODULES
+from transforms.python.flow.unpacking import placed
 from transforms.python.writing.evaluation import Evaluated, evaluated_before
 from transforms.python.writing.place import Place
 from transforms.python.writing.remainders import held_value
@@ -53,10 +54,20 @@ class EqualSizes:
         rank = self._evaluated.exact.get(kept)
         return rank == len(sizes) and all(
             (ast.unparse(size) == "-1" and called(call) == "expand")
-            or self._is_own(size, kept, index, rank)
-            or any(_same(size, other) and self._is_own(own, kept, index, rank) for own, other in self._pairs)
+            or self.is_own(size, kept, index, rank)
+            or any(_same(size, other) and self.is_own(own, kept, index, rank) for own, other in self._pairs)
             for index, size in enumerate(sizes)
         )
+
+    def is_own(self, node: ast.expr, tensor: str, index: int, rank: int = 0) -> bool:
+        """Whether an expression is the size of one dimension of a tensor, which has `rank` of them if not 0."""
+        if isinstance(node, ast.Name) and {(node.id, index), (node.id, index - rank)} & self._unpacked(tensor):
+            return True
+        node = self._held(node)
+        if isinstance(node, ast.Subscript):
+            return ast.unparse(node.slice) in (str(index), str(index - rank)) and self._is_shape(node.value, tensor)
+        texts = (f"{tensor}.size({index})", f"{tensor}.size({index - rank})", f"len({tensor})" if not index else "")
+        return ast.unparse(node) in texts
 
     def _equal(self, test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, ast.expr]]:
         """The pairs that are equal where a condition `holds` or does not, each both ways round."""
@@ -87,32 +98,26 @@ class EqualSizes:
             node = self._held(node.args[0])
         return ast.unparse(node) in (f"{tensor}.shape", f"{tensor}.size()")
 
-    def _is_own(self, node: ast.expr, tensor: str, index: int, rank: int) -> bool:
-        """Whether an expression is the size of one dimension of a tensor."""
-        if isinstance(node, ast.Name) and self._unpacked(tensor)[index : index + 1] == [node.id]:
-            return True
-        node = self._held(node)
-        if isinstance(node, ast.Subscript):
-            return ast.unparse(node.slice) in (str(index), str(index - rank)) and self._is_shape(node.value, tensor)
-        texts = (f"{tensor}.size({index})", f"{tensor}.size({index - rank})", f"len({tensor})" if not index else "")
-        return ast.unparse(node) in texts
-
     def _held(self, node: ast.expr) -> ast.expr:
         return (held_value(self._place, node, self._evaluated.texts) or node) if isinstance(node, ast.Name) else node
 
-    def _unpacked(self, tensor: str) -> Sequence[str]:
-        """The variables that hold the sizes of a tensor: `b, n = x.shape`."""
+    def _unpacked(self, tensor: str) -> set[tuple[str, int]]:
+        """The variables that hold the sizes of a tensor, each with its dimensions: `b, n = x.shape`."""
         line = self._branch.lineno
-        assigned = [n for n in self._place.nodes if isinstance(n, ast.Assign) and n.lineno < line]
         stored = [n for n in self._place.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-        for node in assigned:
-            if ast.unparse(node.value) in (f"{tensor}.shape", f"{tensor}.size()"):
-                names = [getattr(part, "id", "") for part in getattr(node.targets[0], "elts", ())]
-                since = {n.id for n in stored if node.lineno < n.lineno < line}
-                once = all(len(self._place.assigned(name)) == 1 for name in names if name != "_")
-                if tensor not in since and once and not self._place.in_loop:
-                    return names
-        return []
+        for node in run_before(self._place.function.body, line) if not self._place.in_loop else ():
+            shape = ast.unparse(node.value) if isinstance(node, ast.Assign) else ""
+            if not isinstance(node, ast.Assign) or shape not in (f"{tensor}.shape", f"{tensor}.size()"):
+                continue
+            target = node.targets[0]
+            held = list(placed(target)) if isinstance(target, (ast.Tuple, ast.List)) else []
+            exact = [(part.id, at) for part, at in held if isinstance(part, ast.Name) and at is not None]
+            since = {n.id for n in stored if node.lineno < n.lineno < line}
+            if tensor in since or any(name in since for name, _ in exact):
+                continue
+            behind = [] if any(at is None for _, at in held) else [(name, at - len(held)) for name, at in exact]
+            return {*exact, *behind}
+        return set()
 
 
 def _same(first: ast.expr, second: ast.expr) -> bool:

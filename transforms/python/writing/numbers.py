@@ -12,7 +12,7 @@ from typing import Any
 from transforms.python.flow.nodes import called, is_read
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
-from transforms.python.writing.remainders import held_value
+from transforms.python.writing.remainders import held_value, shared_names
 
 _DRAWS = 400
 _SMALL, _LARGE = 16, 2**40
@@ -32,16 +32,19 @@ Numbers = tuple[int, ...]
 class Arithmetic:
     """Expressions of the same sizes, as functions of numbers.
 
-    A variable stands for what it was given where that still is the same, and for what `held` says. Other parts that may
-    be read twice are numbers: of a divisor they are above 0, which no width of a block is.
+    A variable stands for what it was given where that still is the same, and for what `held` says; else for what it was
+    given once, of numbers that may be others by now. Other parts that may be read twice are numbers: of a divisor they
+    are above 0, which no width of a block is.
     """
 
     def __init__(self, place: Place, held: Mapping[str, ast.expr] | None = None) -> None:
         self._place = place
         self._held: dict[str, ast.expr | None] = dict(held or {})
         """The values of variables, as far as they were asked for; None for those that have none."""
-        self._numbers: dict[str, str] = {}
-        self._divisors: set[str] = set()
+        self._numbers: dict[tuple[str, int], str] = {}
+        """Their names, by what they stand for and the line at which it was read; 0 for what is read at the place."""
+        self._divisors: set[tuple[str, int]] = set()
+        self._line = 0
         self._constants: set[int] = set()
         self._open: set[str] = set()
         self._parts = 0
@@ -61,7 +64,7 @@ class Arithmetic:
         Every other pair has some near the larger numbers that stand in the expressions, or near what two of these make.
         """
         draw = random.Random(0)
-        divisors = [text in self._divisors for text in self._numbers]
+        divisors = [read in self._divisors for read in self._numbers]
         pairs = itertools.combinations_with_replacement(sorted(self._constants), 2)
         made = {number for a, b in pairs for number in (a, b, a + b, a * b)}
         limits = sorted(number for number in made if _SMALL < abs(number) < _LARGE)
@@ -74,6 +77,11 @@ class Arithmetic:
                 chosen = (draw.choice(pair) for pair in zip(numbers, near, strict=True))
                 numbers = [max(n, 1) if divisor else n for n, divisor in zip(chosen, divisors, strict=True)]
             yield tuple(numbers)
+
+    @property
+    def texts(self) -> list[str]:
+        """The source of all that numbers stand for and that is read at the place, in the functions that were made."""
+        return [text for text, line in self._numbers if not line]
 
     def _names(self) -> list[str]:
         return list(self._numbers.values())
@@ -103,21 +111,34 @@ class Arithmetic:
         if called(node) in PLAIN and isinstance(node, ast.Call) and not node.keywords:
             operands = self._all(node.args)
             return ast.Call(ast.Name(called(node), ast.Load()), operands, []) if operands and operands[1:] else None
-        if isinstance(node, ast.Name):
-            expression = self._of_variable(node, divides)
-            if expression is not None:
-                return expression
+        if isinstance(node, ast.Name) and not (self._line and self._may_change(node)):
+            line, self._line = self._line, 0
+            expression = self._of_variable(node, divides) or self._number(node, divides)
+            self._line = line
+            return expression
         return self._number(node, divides)
 
     def _of_variable(self, variable: ast.Name, divides: bool) -> ast.expr | None:
         """What is written for a variable in place of its name; None within its own value."""
-        value = self.value(variable) if variable.id not in self._open else None
+        if variable.id in self._open:
+            return None
+        value, line = self.value(variable), 0
+        if value is None and not self._may_change(variable):
+            (value,) = self._place.assigned(variable.id)
+            line = value.lineno if value is not None else 0
         if value is None:
             return None
         self._open.add(variable.id)
+        self._line = line
         expression = self._expression(value, divides)
+        self._line = 0
         self._open.discard(variable.id)
         return expression
+
+    def _may_change(self, variable: ast.Name) -> bool:
+        """Whether a variable may be given more than one value in a call."""
+        place = self._place
+        return place.in_loop or len(place.assigned(variable.id)) != 1 or variable.id in shared_names(place)
 
     def value(self, variable: ast.Name) -> ast.expr | None:
         """What a variable stands for; None where that is not to be seen."""
@@ -138,10 +159,10 @@ class Arithmetic:
     def _number(self, node: ast.expr, divides: bool) -> ast.expr | None:
         if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) or not is_read(node):
             return None
-        text = ast.unparse(node)
+        read = ast.unparse(node), self._line
         if divides:
-            self._divisors.add(text)
-        return ast.Name(self._numbers.setdefault(text, f"n{len(self._numbers)}"), ast.Load())
+            self._divisors.add(read)
+        return ast.Name(self._numbers.setdefault(read, f"n{len(self._numbers)}"), ast.Load())
 
 
 def _given(place: Place, variable: ast.Name) -> ast.expr | None:

@@ -74,11 +74,16 @@ def held_value(place: Place, variable: ast.Name, evaluated: Collection[str] | No
     return value if ast.unparse(value) in evaluated and not is_changed(place, value) else None
 
 
+def shared_names(place: Place) -> set[str]:
+    """The variables that are global or of the function around, there or in a function inside."""
+    declared = (part for part in all_nodes([place.function]) if isinstance(part, (ast.Global, ast.Nonlocal)))
+    return {name for part in declared for name in part.names}
+
+
 def is_changed(place: Place, value: ast.expr) -> bool:
     """Whether what a value is made of may be another at the branch: assigned anew, or changed by a call between."""
     names = variables_in(value)
-    declared = (part.names for part in all_nodes([place.function]) if isinstance(part, (ast.Global, ast.Nonlocal)))
-    if any(names.intersection(shared) for shared in declared):
+    if names & shared_names(place):
         return True
     end = getattr(place.site.node, "lineno", 0)
     since = [part for part in place.nodes if value.lineno < getattr(part, "lineno", 0) < end]

@@ -1,0 +1,96 @@
+"""Slices that cut a rest off the end of a tensor, and how much of it they keep."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from transforms.python.flow.nodes import called
+from transforms.python.writing.equal_sizes import EqualSizes
+from transforms.python.writing.evaluation import evaluated_before
+from transforms.python.writing.numbers import Arithmetic, value_of
+from transforms.python.writing.place import Place
+
+
+class Trim(NamedTuple):
+    """A slice `x[:, :-a]`: the dimension that it cuts, from the end behind `...`, and by how much."""
+
+    slice: ast.Subscript
+    dimension: int
+    amount: ast.expr
+
+    @property
+    def tensor(self) -> str:
+        return ast.unparse(self.slice.value)
+
+
+def trims_of(place: Place, branch: ast.If | ast.IfExp) -> Iterator[Trim | None]:
+    """The slices that a branch gives to the tensor they are of; None for anything else that it does."""
+    if isinstance(branch, ast.IfExp):
+        yield _trim(place, branch.body, ast.unparse(branch.orelse))
+        return
+    yield from [None] * len(branch.orelse)
+    for statement in branch.body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            yield _trim(place, statement.value, ast.unparse(statement.targets[0]))
+        else:
+            yield None
+
+
+def _trim(place: Place, value: ast.expr, tensor: str) -> Trim | None:
+    if isinstance(value, ast.Call) and called(value) == "contiguous" and not value.args and not value.keywords:
+        value = value.func.value if isinstance(value.func, ast.Attribute) else value
+    if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name) or value.value.id != tensor:
+        return None
+    if not _is_tensor(place, value.value):
+        return None
+    parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
+    rests = [at for at, part in enumerate(parts) if isinstance(part, ast.Constant) and part.value is Ellipsis]
+    whole = [isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None for part in parts]
+    (index, *others) = [at for at in range(len(parts)) if at not in rests and not whole[at]] or [-1]
+    cut = parts[index]
+    if others or len(rests) > 1 or not isinstance(cut, ast.Slice) or cut.lower is not None or cut.step is not None:
+        return None
+    if not isinstance(cut.upper, ast.UnaryOp) or not isinstance(cut.upper.op, ast.USub):
+        return None
+    return Trim(value, index - len(parts) if rests and rests[0] < index else index, cut.upper.operand)
+
+
+def _is_tensor(place: Place, name: ast.Name) -> bool:
+    """Whether a variable is a Tensor: it is known to be, or was asked for its size, which of an array is no method."""
+    if place.values.surely_tensor(name):
+        return True
+    return any(text.startswith(f"{name.id}.size(") for text in evaluated_before(place.function, place.site.node).texts)
+
+
+def are_cut_off(place: Place, asked: ast.expr, amounts: list[ast.expr]) -> bool:
+    """Whether the amounts are above 0 where `asked` holds: a slice that ends at a number above 0 keeps as many."""
+    arithmetic = Arithmetic(place)
+    condition, *functions = (arithmetic.function(node) for node in (asked, *amounts))
+    holding = [drawn for drawn in arithmetic.draws() if condition is not None and value_of(condition, drawn)]
+    values = [value_of(function, drawn) for function in functions if function is not None for drawn in holding]
+    return bool(values) and all(value is not None and value > 0 for value in values)
+
+
+def length(place: Place, branch: ast.If | ast.IfExp, trim: Trim, amount: ast.expr) -> ast.expr:
+    """How much is kept of a tensor: 0 where the rest is all of it or more.
+
+    What a division leaves is written as `n // m * m`, which torch can tell that m divides: it takes `n - n % m` for as
+    unknown as n % m, and refuses to run what views the parts.
+    """
+    arithmetic, sizes = Arithmetic(place), EqualSizes(place, branch, True)
+    cut = arithmetic.function(amount)
+    rest = arithmetic.value(amount) if isinstance(amount, ast.Name) else amount
+    match rest:
+        case ast.BinOp(left=size, op=ast.Mod(), right=divisor) if sizes.is_own(size, trim.tensor, trim.dimension):
+            return ast.BinOp(ast.BinOp(size, ast.FloorDiv(), divisor), ast.Mult(), divisor)
+    for text in arithmetic.texts:
+        size = ast.parse(text, mode="eval").body
+        if cut is not None and sizes.is_own(size, trim.tensor, trim.dimension):
+            whole = arithmetic.function(size)
+            drawn = [numbers for numbers in arithmetic.draws() if whole is not None and whole(numbers) >= 0]
+            if whole is not None and all(whole(numbers) >= cut(numbers) for numbers in drawn):
+                return ast.BinOp(size, ast.Sub(), amount)
+    size = ast.parse(f"{trim.tensor}.size({trim.dimension})", mode="eval").body
+    return ast.Call(ast.Name("max", ast.Load()), [ast.BinOp(size, ast.Sub(), amount), ast.Constant(0)], [])
