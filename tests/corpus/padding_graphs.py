@@ -15,7 +15,7 @@ import itertools
 import logging
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,9 @@ FORMS = (
     "    y = x\n    if {0}:\n        y = F.pad(x, (0, {1}))\n    return y + x.sum()\n",
     "    if (k := {1}) > 0:\n        x = F.pad(x, (0, 0, 0, k))\n    return x + k\n",
     "    if (k := {1}) and {0}:\n        x = F.pad(x, (0, k))\n    return x + k\n",
+    "    k = 0\n    if {0}:\n        k = {1}\n        x = F.pad(x, (0, 0, 0, k))\n    return x + k\n",
+    "    if {0}:\n        x = torch.cat([x, x.new_ones({1}, c)])\n    return x + 1\n",
+    "    k = {1}\n    if {0}:\n        x = torch.cat((torch.full((n, k), 2.0).to(x), x), dim=1)\n    return x + 1\n",
     "    if {0}:\n        x = x[:-({1})]\n    return x + 1\n",
     "    return (x[..., : -({1})].contiguous() if {0} else x) + 1\n",
     "    x = x[1:]\n    k = m - x.size(0) % m\n    if {0}:\n        x = x[: -({1})]\n    return x * k\n",
@@ -87,15 +90,15 @@ def rewrite(source: str) -> str:
     return apply(source, home=None)
 
 
-def sources() -> list[str]:
+def sources(forms: Sequence[str] = FORMS) -> list[str]:
     """Every condition with every amount in every form, each function once."""
     pairs = list(itertools.product(CONDITIONS, AMOUNTS))
-    return list(dict.fromkeys(HEAD + form.format(*pair) for form in FORMS for pair in pairs))
+    return list(dict.fromkeys(HEAD + form.format(*pair) for form in forms for pair in pairs))
 
 
-def rewritten() -> list[tuple[str, str]]:
-    """The functions that the rule changes, before and after."""
-    changed = [(source, rewrite(source)) for source in sources()]
+def rewritten(forms: Sequence[str] = FORMS) -> list[tuple[str, str]]:
+    """The functions of some forms that the rules change, before and after."""
+    changed = [(source, rewrite(source)) for source in sources(forms)]
     return [(before, after) for before, after in changed if "is_compiling()" in after]
 
 

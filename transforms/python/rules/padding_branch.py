@@ -4,11 +4,16 @@
         x = F.pad(x, (0, pad))                          x = F.pad(x, (0, pad))
     if n % m != 0:                                  if torch.compiler.is_compiling() or n % m != 0:
         x = F.pad(x, (0, m - n % m))                    x = F.pad(x, (0, (m - n % m) % m))
+    if n < m:                                       if torch.compiler.is_compiling() or n < m:
+        k = x.new_zeros(m - n, c)                       k = x.new_zeros(max(m - n, 0), c)
+        x = torch.cat([x, k])                           x = torch.cat([x, k])
 
 What it does: wherever the code is compiled the tensor is padded, by 0 where eager pads not at all; eager branches as
 before. In fakes and metas, which eager does not run, and in PyTorch itself, `guard_or_true` decides. That the amounts
 are 0 there is tried with numbers in the place of the sizes: they stay as they are, or become what is missing to a
-multiple (`(m - n % m) % m`), the remainder itself, or no less than 0. Blocks are taken to be wider than 0. Left are
+multiple (`(m - n % m) % m`), the remainder itself, or no less than 0. Blocks are taken to be wider than 0. What is
+joined with the tensor has to be made of its own sizes, of which all are seen, its dtype and its device: nothing of
+another dtype changes it too. A variable that is 0 else, and read below, is given the amount that may be 0. Left are
 other paddings than by a constant, or by what becomes no less than 0 and is not known for an int, branches that do more,
 and tensors of which somebody may see that they were copied: what is written in place below, by whatever name or
 function, where it shares memory with what is padded or was; what is stored; what a traced function returns to a caller
@@ -61,6 +66,19 @@ EXAMPLES = (
         "def f(x: Tensor, m: int):\n    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
         "    n = x.size(0)\n    if guard_or_true(n % m != 0):\n        x = F.pad(x, (0, (m - n % m) % m))\n"
         "    return x.view(-1, m)\n",
+    ),
+    Example(
+        "def f(x: Tensor, m: int):\n    n, c = x.shape\n    if n % m != 0:\n"
+        "        x = torch.cat([x, torch.zeros(m - n % m, c)])\n    return x\n",
+        None,
+        "zeros of another dtype, or on another device, are joined by themselves where nothing is missing",
+    ),
+    Example(
+        "def f(x: Tensor, m: int):\n    n, c = x.shape\n    if n % m != 0:\n"
+        "        x = torch.cat([x, x.new_zeros(m - n % m, c)])\n    return x\n",
+        "def f(x: Tensor, m: int):\n    from torch.fx.experimental.symbolic_shapes import guard_or_true\n\n"
+        "    n, c = x.shape\n    if guard_or_true(n % m != 0):\n"
+        "        x = torch.cat([x, x.new_zeros((m - n % m) % m, c)])\n    return x\n",
     ),
     Example(
         "def f(x: Tensor, y: Tensor):\n    if x.size(0) != y.size(0):\n"

@@ -59,6 +59,10 @@ class EqualSizes:
             for index, size in enumerate(sizes)
         )
 
+    def rank(self, tensor: str) -> int:
+        """How many dimensions a tensor is known to have; 0 where that is not known."""
+        return self._evaluated.exact.get(tensor, 0)
+
     def is_own(self, node: ast.expr, tensor: str, index: int, rank: int = 0) -> bool:
         """Whether an expression is the size of one dimension of a tensor, which has `rank` of them if not 0."""
         if isinstance(node, ast.Name) and {(node.id, index), (node.id, index - rank)} & self._unpacked(tensor):

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import blocks, called, dotted, is_read, variables_in
+from transforms.python.flow.nodes import blocks, called, dotted, is_read, run_before, variables_in
 from transforms.python.flow.parameters import may_be_left_out
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.writing.evaluation import evaluated_before
+from transforms.python.writing.fillings import filled_by, is_filling
 from transforms.python.writing.numbers import FEWEST, PLAIN, Arithmetic, value_of
 from transforms.python.writing.place import Place
 from transforms.python.writing.remainders import is_changed
@@ -32,6 +33,9 @@ class Padding(NamedTuple):
 def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) -> Padding | None:
     """What one path of a branch pads by with a constant, where the other keeps the tensors as they are; else None."""
     found, targets, changed = Padding([], {}, set()), set[str](), set[str]()
+    fillings: dict[str, ast.expr] = {}
+    nothing = [ast.unparse(s.targets[0]) for s in kept if isinstance(s, ast.Assign) and ast.unparse(s.value) == "0"]
+    keeping = [s for s in kept if not isinstance(s, ast.Assign) or ast.unparse(s.value) != "0"]
     for statement in padded:
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return None
@@ -41,10 +45,13 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
                 return None
             changed |= variables_in(target)
             continue
-        given = padded_by(statement.value)
+        given = padded_by(statement.value) or filled_by(place, statement.value, fillings)
         # What is read behind a change is another number than the condition has.
         if target.id in found.held or not changed.isdisjoint(variables_in(given[1] if given else statement.value)):
             return None
+        if given is None and is_filling(statement.value):
+            fillings[target.id] = statement.value
+            continue
         if given is None:
             if not is_read(statement.value, PLAIN):
                 return None
@@ -53,16 +60,20 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
         tensor, amounts = given
         amounts = found.held.get(amounts.id, amounts) if isinstance(amounts, ast.Name) else amounts
         elements = listed(amounts)
-        keeps = _keeps(kept, target.id, tensor) or (not kept and _holds(place, target.id, tensor))
+        keeps = _keeps(keeping, target.id, tensor) or (not keeping and _holds(place, target.id, tensor))
         if not elements or not keeps or _may_be_none(place, tensor):
             return None
         found.amounts.extend(elements)
         found.tensors.update({target.id}, variables_in(tensor))
         targets.add(target.id)
         changed.add(target.id)
-    if not found.amounts or not _only_keeps(kept, targets) or _outlives(place, found.held, padded):
+    outlives = _outliving(place, {*found.held, *fillings}, padded) if found.amounts else set[str]()
+    if not found.amounts or not all(name in found.held and _is_else_nothing(place, name, kept) for name in outlives):
         return None
-    return found
+    if not _only_keeps(keeping, targets) or not found.held.keys() >= set(nothing):
+        return None
+    own = [amount for amount in found.amounts if not (isinstance(amount, ast.Name) and amount.id in outlives)]
+    return found._replace(amounts=[*own, *(found.held[name] for name in sorted(outlives))])
 
 
 def _may_be_none(place: Place, tensor: ast.expr) -> bool:
@@ -78,7 +89,7 @@ def _may_be_none(place: Place, tensor: ast.expr) -> bool:
 
 def chosen_padding(place: Place, value: ast.expr, other: ast.expr) -> Padding | None:
     """The same of a conditional expression that is `value`, padded, or `other`; else None."""
-    given = padded_by(value)
+    given = padded_by(value) or filled_by(place, value, {})
     if given is None or not listed(given[1]) or ast.dump(given[0]) != ast.dump(other):
         return None
     choices = (n for n in place.nodes if isinstance(n, ast.Assign) and any(p is place.site.node for p in ast.walk(n)))
@@ -204,8 +215,8 @@ def _only_keeps(kept: Sequence[ast.stmt], targets: set[str]) -> bool:
     return len(names) == len(kept) == len(set(names)) and targets.issuperset(names)
 
 
-def _outlives(place: Place, held: dict[str, ast.expr], padded: Sequence[ast.stmt]) -> bool:
-    """Whether a variable that the path sets is read elsewhere, but behind another value in the same block."""
+def _outliving(place: Place, held: set[str], padded: Sequence[ast.stmt]) -> set[str]:
+    """The variables that the path sets and that are read elsewhere, but behind another value in the same block."""
     inside = {id(node) for statement in padded for node in ast.walk(statement)}
     statements = (node for node in (place.function, *place.nodes) if isinstance(node, ast.stmt))
     for block in (block for statement in statements for block in blocks(statement) if block):
@@ -215,4 +226,13 @@ def _outlives(place: Place, held: dict[str, ast.expr], padded: Sequence[ast.stmt
             if isinstance(statement, ast.Assign) and (not around or statement.lineno > padded[-1].lineno):
                 given |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
             inside |= {id(n) for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id in given}
-    return any(isinstance(n, ast.Name) and n.id in held and id(n) not in inside for n in place.nodes)
+    read = (n for n in place.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    return {n.id for n in read if n.id in held and id(n) not in inside}
+
+
+def _is_else_nothing(place: Place, name: str, kept: Sequence[ast.stmt]) -> bool:
+    """Whether a variable that the path sets is 0 where the other is taken: there, or since a line above."""
+    given, line = place.assigned(name), getattr(place.site.node, "lineno", 0)
+    above = [] if place.in_loop else run_before(place.function.body, line)
+    others = [s.value for s in (*kept, *above) if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == name]
+    return len(given) == 2 and any(ast.unparse(value) == "0" and value in given for value in others)

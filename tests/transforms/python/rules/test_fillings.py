@@ -1,0 +1,148 @@
+"""Branches that join a tensor with what fills it up are rewritten where that is of its sizes, dtype and device."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+IF = "torch.compiler.is_compiling() or "
+HEAD = "@torch.compile\ndef f(x: Tensor, y: Tensor, m: int, flag: bool):\n    n, c = x.shape\n    pad = -n % m\n"
+
+
+@pytest.mark.parametrize(
+    ("filling", "join"),
+    [
+        ("x.new_zeros(pad, c)", "torch.cat([x, {}])"),
+        ("x.new_zeros((pad, c))", "torch.cat((x, {}), 0)"),
+        ("x.new_ones([pad, x.shape[1]])", "torch.cat([{}, x], dim=0)"),
+        ("x.new_full((pad, c), -1.5)", "torch.concat([x, {}], axis=-2)"),
+        ("x.new_full((pad, x.size(-1)), fill_value=m)", "torch.concatenate([x, {}])"),
+        ("torch.zeros(pad, c, dtype=x.dtype, device=x.device)", "torch.cat([x, {}])"),
+        ("torch.ones((pad, c), device=device, dtype=x.dtype)", "torch.cat([x, {}])"),
+        ("torch.full((pad, c), 0, dtype=x.dtype, device=x.device)", "torch.cat([x, {}])"),
+        ("torch.zeros(pad, c).type_as(x)", "torch.cat([x, {}])"),
+        ("torch.zeros(pad, c).to(x)", "torch.cat([x, {}])"),
+        ("torch.zeros(pad, c).type(x.type())", "torch.cat([x, {}])"),
+        ("torch.zeros(pad, c).to(x.dtype).to(x.device)", "torch.cat([x, {}])"),
+        ("torch.zeros(pad, c, device=x.device).to(x.dtype)", "torch.cat([x, {}])"),
+        ("x.new_zeros(pad, *x.shape[1:])", "torch.cat([x, {}])"),
+        ("x.new_zeros(*x.shape[:-2], pad, c)", "torch.cat([x, {}], dim=-2)"),
+        ("x.new_zeros(x.shape[0], pad, *x.shape[2:])", "torch.cat([x, {}], dim=1)"),
+    ],
+)
+def test_what_fills_up_by_nothing_is_joined(rewrite: Any, filling: str, join: str) -> None:
+    above = f"{HEAD}    device = x.device\n"
+    whole = f"    if pad > 0:\n        x = {join.format(filling)}\n    return x + 1\n"
+    parts = f"    if pad > 0:\n        k = {filling}\n        x = {join.format('k')}\n    return x + 1\n"
+    chosen = f"    x = {join.format(filling)} if pad > 0 else x\n    return x + 1\n"
+    for body in (whole, parts, chosen):
+        wanted = above + body.replace("if pad", f"if {IF}pad")
+        assert ast.dump(ast.parse(rewrite(above + body, home=None))) == ast.dump(ast.parse(wanted))
+
+
+@pytest.mark.parametrize(
+    ("condition", "amount", "new"),
+    [
+        ("n % m != 0", "m - n % m", "(m - n % m) % m"),
+        ("n < m", "m - n", "max(m - n, 0)"),
+        ("n % 2 == 1", "1", "n % 2"),
+        ("flag and n % m", "m - n % m", "(m - n % m) % m"),
+    ],
+)
+def test_an_amount_becomes_nothing_where_nothing_is_missing(
+    rewrite: Any, condition: str, amount: str, new: str
+) -> None:
+    body = "    if {}:\n        x = torch.cat([x, x.new_zeros({}, c)])\n    return x + 1\n"
+    asked = f"flag and ({IF}n % m)" if "flag" in condition else f"{IF}{condition}"
+    assert rewrite(HEAD + body.format(condition, amount), home=None) == HEAD + body.format(asked, new)
+
+
+def test_of_more_dimensions_than_are_known_all_others_are_taken(rewrite: Any) -> None:
+    head = "@torch.compile\ndef f(x: Tensor, m: int):\n    k = m - x.shape[-1]\n"
+    body = "    if k > 0:\n        x = torch.cat([x, x.new_zeros(*x.shape[:-1], {})], dim=-1)\n    return x + 1\n"
+    assert rewrite(head + body.format("k"), home=None) == head + body.format("max(k, 0)").replace("if k", f"if {IF}k")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = torch.cat([x, torch.zeros(pad, c)])",
+        "x = torch.cat([x, torch.zeros(pad, c, dtype=x.dtype)])",
+        "x = torch.cat([x, torch.zeros(pad, c, device=x.device)])",
+        "x = torch.cat([x, torch.zeros(pad, c, dtype=y.dtype, device=x.device)])",
+        "x = torch.cat([x, y.new_zeros(pad, c)])",
+        "x = torch.cat([x, x.new_zeros(pad, c, dtype=torch.float)])",
+        "x = torch.cat([x, x.new_zeros(pad, c).to(torch.float)])",
+        "x = torch.cat([x, x.new_zeros(pad, c).half()])",
+        "x = torch.cat([x, torch.zeros(pad, c).type(y.type())])",
+        "x = torch.cat([x, torch.zeros(pad, c).to(x, non_blocking=True)])",
+        "x = torch.cat([x, x.new_zeros(pad, m)])",
+        "x = torch.cat([x, x.new_zeros(pad)])",
+        "x = torch.cat([x, x.new_zeros(pad, c, 1)])",
+        "x = torch.cat([x, x.new_zeros(pad, c)], dim=1)",
+        "x = torch.cat([x, x.new_zeros(pad, c)], dim=m)",
+        "x = torch.cat([x, x.new_zeros(pad, *x.shape[:1])])",
+        "x = torch.cat([x, x.new_zeros(pad, *y.shape[1:])])",
+        "x = torch.cat([x, x.new_zeros(x.shape[-3], pad, *x.shape[2:])], dim=1)",
+        "x = torch.cat([x, x.new_zeros(*x.shape[:-1], pad)], dim=1)",
+        "x = torch.cat([x, x.new_full((pad, c), draw())])",
+        "x = torch.cat([x, x.new_full((pad, c), y[0])])",
+        "x = torch.cat([x, x[:pad]])",
+        "x = torch.cat([x, torch.randn(pad, c, dtype=x.dtype, device=x.device)])",
+        "x = torch.cat([x, x.new_zeros(pad, c), x.new_zeros(pad, c)])",
+        "x = torch.cat([x, x.new_zeros(pad, c)], out=y)",
+        "x = torch.stack([x, x.new_zeros(pad, c)])",
+        "x = torch.cat([y, x.new_zeros(pad, c)])",
+        "x = torch.cat([x, x.new_zeros(pad + 1, c)])",
+        "k = x.new_zeros(pad, c)\n        k[0] = 1\n        x = torch.cat([x, k])",
+        "k = x.new_zeros(pad, c)\n        x = torch.cat([x, k])\n    y = y + k",
+        "x = torch.cat([x, x.new_zeros(pad, c)])\n    x.add_(1)",
+    ],
+)
+def test_what_is_not_seen_to_be_nothing_is_left(look: Any, body: str) -> None:
+    findings = look(f"{HEAD}    if pad > 0:\n        {body}\n    return x + y\n")
+    assert not [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]
+
+
+def test_of_an_unknown_rank_the_dimensions_are_not_taken(look: Any) -> None:
+    head = "@torch.compile\ndef f(x: Tensor, m: int):\n    k = m - x.size(0)\n"
+    findings = look(f"{head}    if k > 0:\n        x = torch.cat([x, x.new_zeros(k, x.size(1))])\n    return x + 1\n")
+    assert not [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "below"),
+    [
+        ("pad = 0", "", "y = y[: n + pad]"),
+        ("pad = 0", "", "return x[: n + pad]"),
+        ("", "    else:\n        pad = 0\n", "y = y[: n + pad]"),
+        ("pad = 0", "", "if pad > 0:\n        x = x[:-pad]"),
+    ],
+)
+def test_a_variable_that_is_read_below_is_given_nothing(rewrite: Any, first: str, other: str, below: str) -> None:
+    head = f"{HEAD.replace('pad = -n % m', first or 'y = y + 1')}"
+    taken = "    if n % m:\n        pad = m - n % m\n        x = F.pad(x, (0, 0, 0, pad))\n"
+    new = rewrite(f"{head}{taken}{other}    {below}\n    return x + y\n", home=None)
+    assert "        pad = (m - n % m) % m\n        x = F.pad(x, (0, 0, 0, pad))\n" in new
+    assert f"if {IF}n % m:" in new
+
+
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [
+        ("pad = 1", ""),
+        ("pad = m", ""),
+        ("y = y + 1", ""),
+        ("pad = 0\n    pad = m", ""),
+        ("y = y + 1", "    else:\n        pad = 1\n"),
+        ("pad = 0", "    else:\n        c = 0\n"),
+        ("for pad in range(3):\n        pad = 0", ""),
+    ],
+)
+def test_one_that_is_something_else_there_is_left(look: Any, first: str, other: str) -> None:
+    head = HEAD.replace("pad = -n % m", first)
+    taken = "    if n % m:\n        pad = m - n % m\n        x = F.pad(x, (0, 0, 0, pad))\n"
+    findings = look(f"{head}{taken}{other}    y = y[: n + pad]\n    return x + y * c\n")
+    assert not [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]
