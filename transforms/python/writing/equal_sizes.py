@@ -109,6 +109,7 @@ class EqualSizes:
         """The variables that hold the sizes of a tensor, each with its dimensions: `b, n = x.shape`."""
         line = self._branch.lineno
         stored = [n for n in self._place.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        named = {n.target.id for n in ast.walk(self._branch.test) if isinstance(n, ast.NamedExpr)}
         for node in run_before(self._place.function.body, line) if not self._place.in_loop else ():
             shape = ast.unparse(node.value) if isinstance(node, ast.Assign) else ""
             if not isinstance(node, ast.Assign) or shape not in (f"{tensor}.shape", f"{tensor}.size()"):
@@ -116,7 +117,7 @@ class EqualSizes:
             target = node.targets[0]
             held = list(placed(target)) if isinstance(target, (ast.Tuple, ast.List)) else []
             exact = [(part.id, at) for part, at in held if isinstance(part, ast.Name) and at is not None]
-            since = {n.id for n in stored if node.lineno < n.lineno < line}
+            since = named | {n.id for n in stored if node.lineno < n.lineno < line}
             if tensor in since or any(name in since for name, _ in exact):
                 continue
             behind = [] if any(at is None for _, at in held) else [(name, at - len(held)) for name, at in exact]

@@ -61,6 +61,7 @@ def test_what_was_padded_by_the_same_is_cut_with_it(rewrite: Any) -> None:
     [
         "if n > m:\n        x = x[:, :-m]\n",
         "if rest > 1:\n        x = x[:, :-rest]\n",
+        "if (n := n - 1) % m:\n        x = x[:, : -(n % m)]\n",
         "if rest >= 0:\n        x = x[:, :-rest]\n",
         "if n - m:\n        x = x[:, : -(n - m)]\n",
         "if rest:\n        x = x[:, 1:-rest]\n",
