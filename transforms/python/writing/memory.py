@@ -342,14 +342,18 @@ class Memory(Traces):
             return self._of_kind(node, joined([owner, named.get("out", _NONE)]) if of_tensor else given)
         surely = {memory: True for memory, sure in given.items() if sure}
         if self._copied:
-            values = zip((*node.args, *(k.value for k in node.keywords)), (*arguments, *named.values()), strict=False)
+            passed = [*node.args, *(keyword.value for keyword in node.keywords)]
+            values = list(zip(passed, (*arguments, *named.values()), strict=False))
             if copied := [argument for argument, its_memory in values if its_memory.get(COPY)]:
                 self.passed.append((node, copied))
+            # What may be the copy or the tensor that is kept elsewhere is one of them at a time.
+            tensors = [argument for argument in copied if self._place.values.value(argument).kind == TENSOR]
+            beside = joined(its_memory for argument, its_memory in values if argument not in tensors)
             of_object = dotted(node.func).partition(".")[0] in self._names or not dotted(node.func)
             may_write, within = of_object and self.layers.may_write(node), range(reads, len(self._reads))
             for held in (*arguments, *named.values()):
                 self._read(node, held)
-            self._calls.append(Event(node.lineno, surely, self._arms, may_write, within=within))
+            self._calls.append(Event(node.lineno, surely, self._arms, may_write, within=within, beside=beside))
         return self._of_kind(node, {**dict.fromkeys(joined([given, owner]), False), **own})
 
     # What happens.

@@ -105,6 +105,9 @@ class Arithmetic:
         if isinstance(node, ast.BoolOp):
             operands = self._all(node.values)
             return ast.BoolOp(node.op, operands) if operands else None
+        if isinstance(node, ast.IfExp):
+            operands = self._all([node.test, node.body, node.orelse])
+            return ast.IfExp(*operands) if operands else None
         if isinstance(node, ast.Compare) and not any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
             operands = self._all([node.left, *node.comparators])
             return ast.Compare(operands[0], node.ops, operands[1:]) if operands else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from transforms.python.writing.held import Held
@@ -27,6 +28,8 @@ class Event(NamedTuple):
     """Of a write: whether it changes the tensor itself."""
     within: range = range(0)
     """Of a call: the reads that its arguments are made of, which are over when it runs."""
+    beside: Held = MappingProxyType({})
+    """Of a call: what it is given beside a tensor that may be the copy."""
 
     def excludes(self, other: Event) -> bool:
         """Whether only one of two events happens in a run of the function."""
@@ -56,7 +59,7 @@ class Traces:
         surely = [memory for memory, sure in self.kept.items() if sure]
         for call in self._calls:
             if call.held.get(COPY):
-                both = any(call.held.get(memory) or self._is_read(call, memory, True) for memory in surely)
+                both = any(call.beside.get(memory) or self._is_read(call, memory, True) for memory in surely)
                 if call.may_write or both:
                     return True
             if COPY in call.held or not any(map(call.held.get, surely)):

@@ -146,3 +146,25 @@ def test_one_that_is_something_else_there_is_left(look: Any, first: str, other: 
     taken = "    if n % m:\n        pad = m - n % m\n        x = F.pad(x, (0, 0, 0, pad))\n"
     findings = look(f"{head}{taken}{other}    y = y[: n + pad]\n    return x + y * c\n")
     assert not [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "new"),
+    [
+        ("m - n if flag else 0", "max(k, 0)"),
+        ("-n % m if flag else 0", "k"),
+        ("0 if flag else -n % m", "k"),
+        ("-n % m if flag else c % 2", "k"),
+    ],
+)
+def test_an_amount_that_something_else_chose_is_followed(rewrite: Any, chosen: str, new: str) -> None:
+    head = HEAD.replace("pad = -n % m", f"k = {chosen}")
+    body = "    if {}k > 0:\n        x = F.pad(x, (0, {}))\n    return x + 1\n"
+    assert rewrite(head + body.format("", "k"), home=None) == head + body.format(IF, new)
+
+
+@pytest.mark.parametrize("chosen", ["m - n if flag else 1", "1 if flag else -n % m", "-n % m if flag else n"])
+def test_one_that_may_be_something_where_nothing_is_asked_for_is_left(look: Any, chosen: str) -> None:
+    head = HEAD.replace("pad = -n % m", f"k = {chosen}")
+    findings = look(f"{head}    if n % m > 0:\n        x = F.pad(x, (0, k))\n    return x + 1\n")
+    assert not [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]

@@ -274,6 +274,26 @@ def test_what_is_padded_may_be_used(look: Any, above: str, below: str) -> None:
     assert [finding for finding in findings if finding.rule == "padding-branch" and finding.edits]
 
 
+@pytest.mark.parametrize(
+    ("above", "below", "padded"),
+    [
+        ("", "x = self.act(x)", True),
+        ("", "x = self.act(x, y)", True),
+        ("", "x = self.act(x, out=x.shape)", True),
+        ("z = x", "x = self.act(x, z)", False),
+        ("z = x", "x = self.act([x, z])", False),
+        ("z = x", "x = self.act(x) + z", False),
+        ("z = x.T", "y = self.act(y, k=z, x=x)", False),
+    ],
+)
+def test_a_call_gets_either_what_is_padded_or_what_is_not(look: Any, above: str, below: str, padded: bool) -> None:
+    taken = "if flag:\n        if n % m:\n            x = F.pad(x, (0, 0, 0, -n % m))\n    "
+    findings = look(
+        f"{HEAD.replace('(x', '(self, x')}    {above or 'y = y + 1'}\n    {taken}{below}\n    return x + y\n"
+    )
+    assert bool([f for f in findings if f.rule == "padding-branch" and f.edits]) is padded
+
+
 @pytest.mark.parametrize(("default", "padded"), [("=None", False), (": Tensor | None = None", False), ("", True)])
 def test_what_need_not_be_given_is_padded_where_eager_pads_it(look: Any, default: str, padded: bool) -> None:
     source = f"def f(self, x: Tensor, m: int, mask{default}):\n    pad = -x.shape[0] % m\n    if pad > 0:\n"
