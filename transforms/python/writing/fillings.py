@@ -16,7 +16,7 @@ _MAKERS = re.compile(r"^torch\.(?:zeros|ones|full)$")
 _METHODS = frozenset({"new_zeros", "new_ones", "new_full"})
 _CONVERSIONS = frozenset({"to", "type", "type_as"})
 _KEYWORDS = frozenset({"dtype", "device", "fill_value"})
-_NUMBERS = (ast.Constant, ast.UnaryOp, ast.USub, ast.Attribute, ast.Name, ast.Load)
+_INFINITE = re.compile(r"^(?:float\('-?(?:inf|nan)'\)|(?:torch|math|np|numpy)\.(?:inf|nan))$")
 
 
 def is_filling(value: ast.expr) -> bool:
@@ -34,14 +34,15 @@ def filled_by(place: Place, value: ast.expr, fillings: Mapping[str, ast.expr]) -
     if not isinstance(value, ast.Call) or dotted(value.func) not in _JOINS or not value.args:
         return None
     parts = value.args[0].elts if isinstance(value.args[0], (ast.Tuple, ast.List)) else []
-    named = {keyword.arg: keyword.value for keyword in value.keywords}
-    dimension = _integer(dict(enumerate(value.args[1:])).get(0) or named.get("dim") or named.get("axis"))
-    if len(parts) != 2 or dimension is None or set(named) - {"dim", "axis"}:
+    dimensions = [*value.args[1:], *(keyword.value for keyword in value.keywords)]
+    dimension = _integer(dimensions[0] if dimensions else ast.Constant(0))
+    named = all(keyword.arg in ("dim", "axis") for keyword in value.keywords)
+    if len(parts) != 2 or dimension is None or dimensions[1:] or not named:
         return None
     for tensor, other in (parts, parts[::-1]):
         filling = fillings.get(other.id, other) if isinstance(other, ast.Name) else other
         if isinstance(tensor, ast.Name) and is_filling(filling) and _is_of(place, filling, tensor.id):
-            amount = _amount(place, _sizes(filling), tensor.id, dimension)
+            amount = _amount(place, _sizes(place, filling), tensor.id, dimension)
             return (tensor, ast.Tuple([amount], ast.Load())) if amount is not None else None
     return None
 
@@ -55,15 +56,17 @@ def _made(value: ast.expr) -> tuple[ast.Call | None, list[ast.Call]]:
     return (value if isinstance(value, ast.Call) else None), conversions
 
 
-def _sizes(filling: ast.expr) -> Sequence[ast.expr]:
-    """The sizes that a filling is given; none where what it is filled with may act."""
+def _sizes(place: Place, filling: ast.expr) -> Sequence[ast.expr]:
+    """The sizes that a filling is given; none where what it is filled with may be no number, or may act."""
     made = _made(filling)[0]
     if made is None or not made.args:
         return ()
     full = called(made) in ("full", "new_full")
     named = {keyword.arg: keyword.value for keyword in made.keywords}
     number = made.args[1] if full and len(made.args) > 1 else named.get("fill_value", ast.Constant(0))
-    if not all(isinstance(part, _NUMBERS) for part in ast.walk(number)):
+    number = number.operand if isinstance(number, ast.UnaryOp) else number
+    constant = isinstance(number, ast.Constant) or _INFINITE.match(ast.unparse(number))
+    if not constant and not (isinstance(number, ast.Name) and place.values.value(number).numbers):
         return ()
     first = made.args[0]
     if isinstance(first, (ast.Tuple, ast.List)):
@@ -119,10 +122,8 @@ def _amount(place: Place, sizes: Sequence[ast.expr], tensor: str, dimension: int
     return sizes[at]
 
 
-def _integer(node: ast.expr | None) -> int | None:
-    """A number as written, 0 where there is none."""
-    if node is None:
-        return 0
+def _integer(node: ast.expr) -> int | None:
+    """A number as written; None for others."""
     negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
     value = node.operand if isinstance(node, ast.UnaryOp) else node
     if not isinstance(value, ast.Constant) or type(value.value) is not int:

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from transforms.python.flow.nodes import called, is_read
+from transforms.python.flow.nodes import called, is_read, run_before
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
 from transforms.python.writing.remainders import held_value, shared_names
@@ -127,7 +127,7 @@ class Arithmetic:
             return None
         value, line = self.value(variable), 0
         if value is None and not self._may_change(variable):
-            (value,) = self._place.assigned(variable.id)
+            value = next((given for given in self._given_before if given in self._place.assigned(variable.id)), None)
             line = value.lineno if value is not None else 0
         if value is None:
             return None
@@ -149,6 +149,12 @@ class Arithmetic:
             value = held_value(self._place, variable, self._evaluated) or _given(self._place, variable)
             self._held[variable.id] = value
         return self._held[variable.id]
+
+    @functools.cached_property
+    def _given_before(self) -> list[ast.expr]:
+        """What variables are given on every way to the place, and in no loop."""
+        line = getattr(self._place.site.node, "lineno", 0)
+        return [s.value for s in run_before(self._place.function.body, line) if isinstance(s, ast.Assign)]
 
     @functools.cached_property
     def _evaluated(self) -> Collection[str]:

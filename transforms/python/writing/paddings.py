@@ -34,8 +34,8 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
     """What one path of a branch pads by with a constant, where the other keeps the tensors as they are; else None."""
     found, targets, changed = Padding([], {}, set()), set[str](), set[str]()
     fillings: dict[str, ast.expr] = {}
-    nothing = [ast.unparse(s.targets[0]) for s in kept if isinstance(s, ast.Assign) and ast.unparse(s.value) == "0"]
-    keeping = [s for s in kept if not isinstance(s, ast.Assign) or ast.unparse(s.value) != "0"]
+    nothing = {id(s): ast.unparse(s.targets[0]) for s in kept if isinstance(s, ast.Assign) and _is_nothing(s)}
+    keeping = [s for s in kept if id(s) not in nothing]
     for statement in padded:
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return None
@@ -70,7 +70,7 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
     outlives = _outliving(place, {*found.held, *fillings}, padded) if found.amounts else set[str]()
     if not found.amounts or not all(name in found.held and _is_else_nothing(place, name, kept) for name in outlives):
         return None
-    if not _only_keeps(keeping, targets) or not found.held.keys() >= set(nothing):
+    if not _only_keeps(keeping, targets) or not found.held.keys() >= set(nothing.values()):
         return None
     own = [amount for amount in found.amounts if not (isinstance(amount, ast.Name) and amount.id in outlives)]
     return found._replace(amounts=[*own, *(found.held[name] for name in sorted(outlives))])
@@ -230,9 +230,14 @@ def _outliving(place: Place, held: set[str], padded: Sequence[ast.stmt]) -> set[
     return {n.id for n in read if n.id in held and id(n) not in inside}
 
 
+def _is_nothing(assignment: ast.Assign) -> bool:
+    """Whether one variable is given 0."""
+    return len(assignment.targets) == 1 and ast.unparse(assignment.value) == "0"
+
+
 def _is_else_nothing(place: Place, name: str, kept: Sequence[ast.stmt]) -> bool:
     """Whether a variable that the path sets is 0 where the other is taken: there, or since a line above."""
     given, line = place.assigned(name), getattr(place.site.node, "lineno", 0)
     above = [] if place.in_loop else run_before(place.function.body, line)
-    others = [s.value for s in (*kept, *above) if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == name]
-    return len(given) == 2 and any(ast.unparse(value) == "0" and value in given for value in others)
+    others = [s for s in (*kept, *above) if isinstance(s, ast.Assign) and _is_nothing(s)]
+    return len(given) == 2 and any(s.value in given and ast.unparse(s.targets[0]) == name for s in others)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, is_read
 from transforms.python.writing.equal_sizes import EqualSizes
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.numbers import Arithmetic, value_of
@@ -83,14 +83,18 @@ def length(place: Place, branch: ast.If | ast.IfExp, trim: Trim, amount: ast.exp
     cut = arithmetic.function(amount)
     rest = arithmetic.value(amount) if isinstance(amount, ast.Name) else amount
     match rest:
-        case ast.BinOp(left=size, op=ast.Mod(), right=divisor) if sizes.is_own(size, trim.tensor, trim.dimension):
+        case ast.BinOp(left=size, op=ast.Mod(), right=divisor) if is_read(divisor) and sizes.is_own(
+            size, trim.tensor, trim.dimension
+        ):
             return ast.BinOp(ast.BinOp(size, ast.FloorDiv(), divisor), ast.Mult(), divisor)
-    for text in arithmetic.texts:
+    for text in arithmetic.texts if cut is not None else ():
         size = ast.parse(text, mode="eval").body
-        if cut is not None and sizes.is_own(size, trim.tensor, trim.dimension):
+        if sizes.is_own(size, trim.tensor, trim.dimension):
+            kept = arithmetic.function(ast.BinOp(size, ast.Sub(), amount))
             whole = arithmetic.function(size)
             drawn = [numbers for numbers in arithmetic.draws() if whole is not None and whole(numbers) >= 0]
-            if whole is not None and all(whole(numbers) >= cut(numbers) for numbers in drawn):
+            left = [value_of(kept, numbers) for numbers in drawn if kept is not None]
+            if left and all(number is not None and number >= 0 for number in left):
                 return ast.BinOp(size, ast.Sub(), amount)
     size = ast.parse(f"{trim.tensor}.size({trim.dimension})", mode="eval").body
     return ast.Call(ast.Name("max", ast.Load()), [ast.BinOp(size, ast.Sub(), amount), ast.Constant(0)], [])
