@@ -47,7 +47,8 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
             continue
         given = padded_by(statement.value) or filled_by(place, statement.value, fillings)
         # What is read behind a change is another number than the condition has.
-        if target.id in found.held or not changed.isdisjoint(variables_in(given[1] if given else statement.value)):
+        again = target.id in found.held or target.id in fillings
+        if again or not changed.isdisjoint(variables_in(given[1] if given else statement.value)):
             return None
         if given is None and is_filling(statement.value):
             fillings[target.id] = statement.value
@@ -72,6 +73,8 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
         return None
     if not _only_keeps(keeping, targets) or not found.held.keys() >= set(nothing.values()):
         return None
+    if not all(any(part in found.amounts for part in ast.walk(filling)) for filling in fillings.values()):
+        return None  # of less than nothing none can be made, and its amount is changed where it is joined
     own = [amount for amount in found.amounts if not (isinstance(amount, ast.Name) and amount.id in outlives)]
     return found._replace(amounts=[*own, *(found.held[name] for name in sorted(outlives))])
 

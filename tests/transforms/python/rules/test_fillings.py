@@ -103,6 +103,9 @@ def test_of_more_dimensions_than_are_known_all_others_are_taken(rewrite: Any) ->
         "x = torch.cat([x, x.new_zeros(pad + 1, c)])",
         "k = x.new_zeros(pad, c)\n        k[0] = 1\n        x = torch.cat([x, k])",
         "k = x.new_zeros(pad, c)\n        x = torch.cat([x, k])\n    y = y + k",
+        "k = x.new_zeros(m - n, c)\n        x = F.pad(x, (0, pad))",
+        "k = x.new_zeros(m - n, c)\n        j = k.size(0)\n        x = F.pad(x, (0, pad))",
+        "k = x.new_zeros(m - n, c)\n        k = x.new_zeros(pad, c)\n        x = torch.cat([x, k])",
         "x = torch.cat([x, x.new_zeros(pad, c)])\n    x.add_(1)",
     ],
 )
