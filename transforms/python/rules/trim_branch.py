@@ -7,9 +7,10 @@
 What it does: wherever the code is compiled the tensor is narrowed, by nothing where eager keeps it; eager branches as
 before. `x[:, :-0]` would be empty, so that the length is written: what m divides of it, or `x.size(1) - rest`. `max`
 stands where the amount or the length may be below 0, as a slice ends at the first element then; whether they may is
-tried with numbers in place of the sizes. In fakes and metas, which eager does not run, and in PyTorch itself,
-`guard_or_true` decides. Left are slices that begin elsewhere or take steps, branches that do anything else, what is not
-known to be a tensor, and tensors of which somebody may see that they became a view or a copy, as for padding-branch.
+tried with numbers in place of the sizes. Blocks are taken to be wider than 0. In fakes and metas, which eager does not
+run, and in PyTorch itself, `guard_or_true` decides. Left are slices that begin elsewhere or take steps, branches that
+do anything else, what is not known to be a tensor, and tensors of which somebody may see that they became a view or a
+copy, as for padding-branch.
 
 Why: such a branch undoes a padding, or drops what a division leaves. It fails where the size is not known while
 tracing, and a padding before it is left with it. No slice is written, since the size of what that gives is a new symbol
@@ -67,9 +68,8 @@ MESSAGE = "a branch only cuts a rest off, nothing where there is none"
 def rewrite(place: Place) -> Rewrite | None:
     """The branch whose narrowing serves every size, or None for branches that do anything else."""
     branch = place.site.node
-    if not isinstance(branch, (ast.If, ast.IfExp)) or None in (found := list(trims_of(place, branch))):
+    if not isinstance(branch, (ast.If, ast.IfExp)) or not (trims := trims_of(place, branch)):
         return None
-    trims = [trim for trim in found if trim is not None]
     tensors = {trim.tensor for trim in trims}
     read = [variables_in(later.amount) for later in trims[1:]]
     if len(tensors) < len(trims) or any(trim.tensor in names for trim in trims for names in read):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import called, is_read
@@ -14,28 +13,25 @@ from transforms.python.writing.place import Place
 
 
 class Trim(NamedTuple):
-    """A slice `x[:, :-a]`: the dimension that it cuts, from the end behind `...`, and by how much."""
+    """A slice `x[:, :-a]`: of which tensor, the dimension that it cuts, from the end behind `...`, and by how much."""
 
     slice: ast.Subscript
+    tensor: str
     dimension: int
     amount: ast.expr
 
-    @property
-    def tensor(self) -> str:
-        return ast.unparse(self.slice.value)
 
-
-def trims_of(place: Place, branch: ast.If | ast.IfExp) -> Iterator[Trim | None]:
-    """The slices that a branch gives to the tensor they are of; None for anything else that it does."""
+def trims_of(place: Place, branch: ast.If | ast.IfExp) -> list[Trim]:
+    """The slices that a branch gives to the tensor they are of; none where it does anything else."""
     if isinstance(branch, ast.IfExp):
-        yield _trim(place, branch.body, ast.unparse(branch.orelse))
-        return
-    yield from [None] * len(branch.orelse)
-    for statement in branch.body:
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            yield _trim(place, statement.value, ast.unparse(statement.targets[0]))
-        else:
-            yield None
+        found = [_trim(place, branch.body, ast.unparse(branch.orelse))]
+    else:
+        alone = [s for s in branch.body if isinstance(s, ast.Assign) and len(s.targets) == 1]
+        found = [_trim(place, s.value, ast.unparse(s.targets[0])) for s in alone]
+        if branch.orelse or len(alone) < len(branch.body):
+            return []
+    trims = [trim for trim in found if trim is not None]
+    return trims if len(trims) == len(found) else []
 
 
 def _trim(place: Place, value: ast.expr, tensor: str) -> Trim | None:
@@ -54,7 +50,7 @@ def _trim(place: Place, value: ast.expr, tensor: str) -> Trim | None:
         return None
     if not isinstance(cut.upper, ast.UnaryOp) or not isinstance(cut.upper.op, ast.USub):
         return None
-    return Trim(value, index - len(parts) if rests and rests[0] < index else index, cut.upper.operand)
+    return Trim(value, tensor, index - len(parts) if rests and rests[0] < index else index, cut.upper.operand)
 
 
 def _is_tensor(place: Place, name: ast.Name) -> bool:
