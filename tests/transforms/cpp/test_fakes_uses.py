@@ -120,6 +120,7 @@ def test_what_may_be_changed_is_not_known(body: str) -> None:
             )
         ),
         "const int64_t n = k; unknown(n); return x.new_zeros({n});",
+        "auto n = x.size(0); auto m = n; [&] { run<<<n, m, m * sizeof(int)>>>(x, n, m); }(); return x.new_zeros({n});",
         "const auto& n = k; unknown(n + 1); return x.new_zeros({n});",
     ],
 )

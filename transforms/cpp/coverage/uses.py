@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from transforms.cpp.coverage.nodes import keeps_sizes
+from transforms.cpp.reading.syntax import LAUNCH
 from transforms.cpp.reading.tree import Node
 from transforms.schema.schema import Schema
 
@@ -254,7 +255,7 @@ class Uses:
             return False
         match function.kind:
             case "call_expression":  # what a device's kernel is launched with is copied to it
-                return function.text.startswith("$")
+                return function.text.startswith(LAUNCH)
             case "primitive_type" | "sized_type_specifier":
                 return True
             case "lambda_expression":
@@ -263,6 +264,8 @@ class Uses:
                 return self._given_to_method(use, _method_name(function), index, count)
         text = function.text
         name = text.partition("<")[0].strip()
+        if name == LAUNCH:  # how a device's kernel is launched is copied as well
+            return True
         if name == "std::move":
             return self._reads(_copy(replace(use, node=call)))
         if _CASTS.match(text) or _STANDARD.match(name) or _MACRO.match(name) or _OF_TORCH.match(name):

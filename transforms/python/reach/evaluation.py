@@ -110,11 +110,11 @@ class Evaluation:
             case ast.Attribute():
                 return self.named(dotted(node), scope, depth)
             case ast.JoinedStr(values=pieces):
-                return texts.joined([self.value(piece, scope, depth + 1) for piece in pieces])
+                return texts.joined(pieces, lambda piece: self.value(piece, scope, depth + 1))
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
                 return self.value(value, scope, depth)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return texts.joined([self.value(piece, scope, depth + 1) for piece in (left, right)])
+                return texts.joined((left, right), lambda piece: self.value(piece, scope, depth + 1))
             case ast.Subscript(value=value, slice=index):
                 return texts.part(self.value(value, scope, depth + 1), index)
             case ast.BoolOp(op=ast.Or(), values=values):  # what is known is no None

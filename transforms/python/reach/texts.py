@@ -14,10 +14,16 @@ _METHODS = frozenset(("removeprefix", "removesuffix", "strip", "lstrip", "rstrip
 _LONGEST = 500
 
 
-def joined(pieces: Sequence[Sequence[Value]]) -> tuple[Value, ...]:
-    """All concatenations of the strings that each piece may be, none where some piece is unknown."""
-    choices = [[value.text for value in values if isinstance(value, Text)] for values in pieces]
-    return tuple(Text("".join(texts)) for texts in itertools.islice(itertools.product(*choices), MOST))
+def joined(pieces: Sequence[ast.expr], value_of: Callable[[ast.expr], Sequence[Value]]) -> tuple[Value, ...]:
+    """All concatenations of the strings that each piece may be, none where some piece is unknown.
+
+    What is written twice is the same string both times: `f"{n}x{n}"`.
+    """
+    written = [ast.unparse(piece) for piece in pieces]
+    choices = {text: value_of(piece) for text, piece in zip(written, pieces, strict=True)}
+    texts = [[value.text for value in values if isinstance(value, Text)] for values in choices.values()]
+    chosen = (dict(zip(choices, several, strict=True)) for several in itertools.product(*texts))
+    return tuple(Text("".join(map(strings.__getitem__, written))) for strings in itertools.islice(chosen, MOST))
 
 
 def part(values: Sequence[Value], index: ast.expr) -> tuple[Value, ...]:

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import all_nodes, dotted, written
+from transforms.python.reading.loops import Loops
 
 MAY_REGISTER = re.compile(
     r"regist|impl|custom_op|triton_op|fake|abstract|lowering|prim|meta"
@@ -23,8 +24,6 @@ REGISTERS = re.compile(r"regist|custom_op|triton_op|fake|abstract|^(?:impl|defin
 _COMPILING = re.compile(r"[\w.]*\b(?:compile|export)\(")
 LONGEST = 200
 """Lines of a call or a wrapper that is kept."""
-MOST_ITEMS = 64
-"""Of a loop that is kept."""
 PLAIN_TEXT = re.compile(r"[\w:.]{0,100}", re.ASCII)
 FunctionNode = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WORDS = tuple(word.encode() for word in re.findall(r"\w+", MAY_REGISTER.pattern))
@@ -61,6 +60,7 @@ class Collector:
         self._kept: set[str] = set()
         self._plain: list[tuple[str, str]] = []
         """(scope, call): what is given constants alone, which matters where it makes or calls what registers."""
+        self._loops = Loops()
         self._objects: list[tuple[str, str, str]] = []
         """Bindings of objects made in functions, which matter where they are compiled."""
 
@@ -79,8 +79,7 @@ class Collector:
                 if len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
                     self._add_binding(name, inner.targets[0].id, inner.value)
             elif isinstance(inner, ast.For):
-                if isinstance(inner.target, ast.Name) and (items := _items(inner.iter)):
-                    self._bindings.append((name, inner.target.id, repr(items)))
+                self._loops.add_loop(name, inner)
             elif name:
                 continue
             elif isinstance(inner, FunctionNode):
@@ -102,6 +101,8 @@ class Collector:
             self._keep_methods()
 
     def _add_binding(self, name: str, variable: str, value: ast.expr) -> None:
+        if isinstance(value, (ast.List, ast.Tuple, ast.Dict, ast.JoinedStr)):
+            self._loops.add_value(name, variable, value)
         if not name and isinstance(value, ast.Attribute) and value.attr == "apply":
             self._applied[variable] = dotted(value.value)
         if _kept(value) or (not name and _is_object(value)):
@@ -150,7 +151,7 @@ class Collector:
             callee = text.partition("(")[0]
             if callee in self._wrappers or (not scope and REGISTERS.search(callee)):
                 self._calls.append((scope, text))
-        calls, bindings = dict.fromkeys(self._calls), dict.fromkeys(self._bindings)
+        calls, bindings = dict.fromkeys(self._calls), dict.fromkeys((*self._bindings, *self._loops.bindings()))
         named = tuple(self._wrappers.items()), tuple(self._classes.items()), tuple(self._applied.items())
         return Registering(tuple(calls), tuple(bindings), *named)
 
@@ -217,22 +218,6 @@ def _is_object(value: ast.expr) -> bool:
     if not isinstance(value, ast.Call) or (value.end_lineno or 0) - value.lineno > LONGEST:
         return False
     return re.match(r"_*[A-Z]", _callee(value)) is not None
-
-
-def _items(node: ast.expr) -> tuple[str | int, ...]:
-    """The strings and numbers that a loop goes over, where they are written there."""
-    is_range = isinstance(node, ast.Call) and dotted(node.func) == "range" and not node.keywords
-    if not is_range and not isinstance(node, (ast.List, ast.Tuple)):
-        return ()
-    try:
-        items: Sequence[object] = (
-            range(*map(ast.literal_eval, node.args)) if isinstance(node, ast.Call) else ast.literal_eval(node)
-        )
-        few = len(items) <= MOST_ITEMS
-    except (ValueError, TypeError, RecursionError, MemoryError, OverflowError):
-        return ()
-    chosen = tuple(item for item in items if isinstance(item, (str, int))) if few else ()
-    return chosen if len(chosen) == len(items) else ()
 
 
 def _is_wrapper(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -234,12 +234,37 @@ PRESERVED = (
         ("for n in ('a', 'b'):\n    @torch.library.register_fake('my::f_' + n)\n", {"my::f_a", "my::f_b"}),
         ("for n in range(10**9):\n    @torch.library.register_fake(f'my::f_{n}')\n", set()),
         ("for n in names():\n    @torch.library.register_fake(f'my::f_{n}')\n", set()),
+        ("for n in {'a', 'b'}:\n    @torch.library.register_fake('my::' + n)\n", {"my::a", "my::b"}),
+        ("for n, k in [('a', 2), ('b', None)]:\n    @torch.library.register_fake(f'my::{n}')\n", {"my::a", "my::b"}),
+        ("for n in (2, 3):\n    @torch.library.register_fake(f'my::f_{n}x{n}')\n", {"my::f_2x2", "my::f_3x3"}),
+        (
+            "for n in (2, 3):\n    op = f'f_{n}'\n    @torch.library.register_fake(f'my::{op}')\n",
+            {"my::f_2", "my::f_3"},
+        ),
     ],
 )
 def test_names_that_are_put_together(source: str, operators: set[str]) -> None:
     body = "".join("    " * source.startswith("for") + line for line in F.splitlines(keepends=True))
     found = reached(lib=source + body)["f"]
     assert found.operators == operators
+
+
+@pytest.mark.parametrize(
+    ("held", "loop"),
+    [
+        ("OPS = ['a', 'b']\n", "for n in OPS:\n"),
+        ("OPS = {'a': f, 'b': f}\n", "for n in OPS:\n"),
+        ("OPS = {'a': f, 'b': f}\n", "for n, fn in OPS.items():\n"),
+        ("OPS = (('my::a', f), ('my::b', f))\n", "for n, fn in OPS:\n"),
+        ("", "for n, fn in {'a': f, 'b': f}.items():\n"),
+    ],
+)
+def test_names_in_a_list_that_a_function_goes_over(held: str, loop: str) -> None:
+    """As sglang registers its fakes for graphs of CPUs, and DeepSpeed its operators."""
+    function = "fn" if "fn" in loop else "f"
+    body = f"def register():\n    lib = Library('my', 'FRAGMENT')\n    {loop}        lib.impl(n, {function}, 'Meta')\n"
+    found = reached(lib=F + held + body + "register()\n")
+    assert found["f"].operators == {"my::a", "my::b"}
 
 
 def test_a_helper_of_several_operators_names_them_all() -> None:
@@ -464,7 +489,7 @@ def test_what_another_library_compiles_is_not_traced(call: str, traced: bool) ->
     assert ("g" in found, found["fake_of.run"].operators) == (traced, {"my::op"})
 
 
-@pytest.mark.parametrize("iterated", ["5", "x", "'ab'", "{1, 2}", "f()", "set()"])
+@pytest.mark.parametrize("iterated", ["5", "x", "'ab'", "f()", "set()", "f().items()", "{**x}"])
 def test_a_loop_over_what_is_no_list_says_nothing_of_names(iterated: str) -> None:
     assert extract("a.py", f"for n in {iterated}:\n    register(n)\n".encode()).registering.bindings == ()
 
