@@ -28,8 +28,8 @@ from transforms.python.writing.whole import ASKING, Paths
 
 NESTED = ("nested", "its code is nested too deep to be followed: split it up, then run symfix again")
 """A refusal's code, and the reason."""
-_GUARDED = frozenset({"traced-assert", "asked-assert", "asked-anyway", EXPORTED})
-"""Refusals of what stops no call: its guard is what holds anyway, or torch.compile keeps the symbol by itself."""
+_GUARDED = frozenset({"traced-assert", "asked-assert", "asked-anyway"})
+"""Refusals of what stops no call: its guard is what holds anyway."""
 
 
 @dataclass(slots=True)
@@ -43,6 +43,8 @@ class Answer:
     end: int
     stops: bool = False
     """Whether a call that comes here stops, as it is left."""
+    exported: bool = False
+    """Whether torch.compile keeps the symbol by itself, so that calls of torch.export alone stop here."""
 
 
 def answers(scope: Scope, values: Interpreter, layout: Layout, names: Names, job: Job, file: FileJob) -> list[Answer]:
@@ -72,21 +74,27 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[t
     """The answers, rewrites withdrawn where the same call stops at a place that is left, or whose own is withdrawn."""
     kept = [answer for _, answer in answers]
     while True:
+        left: list[tuple[Site, Answer]] = []
         for (site, _), answer in zip(answers, kept, strict=True):
-            asks = site.kind in ASKING and site.value.certain
-            answer.stops = asks and not answer.rewrite.changes and answer.rewrite.refusal not in _GUARDED
-        left = [(site, answer.rewrite) for (site, _), answer in zip(answers, kept, strict=True) if answer.stops]
+            asks = (site.kind in ASKING or site.kind == "read") and (site.value.certain or site.value.surely_tensor)
+            if asks and not answer.rewrite.changes and answer.rewrite.refusal not in _GUARDED:
+                left.append((site, answer))
+                answer.stops = not answer.exported
         rewritten = [index for index, answer in enumerate(kept) if answer.rewrite.changes]
         if not left or not rewritten:
             return kept
-        paths = Paths(function, [site.node for site, _ in left])
-        for index in (index for index in rewritten if not kept[index].rewrite.always):
-            message, general = kept[index].rewrite.message, kept[index].rewrite.general
-            if (stop := paths.stop(answers[index][0].node, general)) is not None:
-                line = getattr(left[stop][0].node, "lineno", 0)
-                reason = f"the same call {stops_at(line, left[stop][1])}"
-                withdrawn = Rewrite(Level.MANUAL, message, reason=reason, refusal="half")
-                kept[index] = replace(kept[index], rewrite=withdrawn, used=set())
+        compiled = [(site, answer) for site, answer in left if answer.stops]
+        for exported, stops in ((False, compiled), (True, left)):
+            paths = Paths(function, [site.node for site, _ in stops])
+            for index in (index for index in rewritten if kept[index].exported == exported):
+                if kept[index].rewrite.always:
+                    continue
+                message, general = kept[index].rewrite.message, kept[index].rewrite.general
+                if (stop := paths.stop(answers[index][0].node, general)) is not None:
+                    line = getattr(stops[stop][0].node, "lineno", 0)
+                    reason = f"the same call {stops_at(line, stops[stop][1].rewrite)}"
+                    withdrawn = Rewrite(Level.MANUAL, message, reason=reason, refusal="half")
+                    kept[index] = replace(kept[index], rewrite=withdrawn, used=set())
         if all(kept[index].rewrite.changes for index in rewritten):
             return kept
 
@@ -149,7 +157,7 @@ def _each(
                 consumed.add(first, last)
         if site.kind in ("if", "while", "assert") and isinstance(site.node, ast.stmt):
             start = layout.start(site.node)
-        yield site, Answer(rule, rewrite, set(names.used), start, end)
+        yield site, Answer(rule, rewrite, set(names.used), start, end, exported=place.exported)
 
 
 def _beside_stored(rewrite: Rewrite, place: Place) -> Rewrite:

@@ -31,7 +31,7 @@ from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.values import BOOL
 from transforms.python.writing.expressions import SYMBOLIC
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.nodes import call, code
+from transforms.python.writing.nodes import call, code, parenthesized
 from transforms.python.writing.place import Change, Place, Rewrite, left_to_export
 
 NAME = "sym-cast"
@@ -77,7 +77,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if len(node.args) != 1 or node.keywords:
         return None
     if place.site.kind == "read":
-        read = f"{SYMBOLIC[called(node)]}({place.text(node.args[0])}.item())"
+        read = f"{SYMBOLIC[called(node)]}({code(parenthesized(place.tree(node.args[0])))}.item())"
         return left_to_export("a number is read from a Tensor", f"{read} keeps it, in what TorchScript does not read")
     if place.values.value(node.args[0]).kind == BOOL:
         counts = called(node) == "int" or (called(node) == "bool" and _is_operand(place, node))

@@ -8,8 +8,9 @@ Why: an unknown size fails in `len`, a known one is baked into the graph.
 
 Fix safety: review. The number is the same for tensors of one dimension and more; `len` of a tensor of none raises
 TypeError, `size(0)` IndexError, so that it is left where the function handles what is raised. In a module's forward,
-where torch.compile keeps the size by itself and torch.export fixes it, left is what is no argument of a function of
-torch: torch.jit.trace, which sees a number there, gets a Tensor.
+where torch.compile keeps the size by itself and torch.export fixes it, left is what is neither an argument of a
+function of torch nor computed with a Tensor: torch.jit.trace, which sees a number there, gets a Tensor. Nothing is
+offered there where the same call of torch.export stops at another place that is left.
 
 References: torch/_tensor.py (Tensor.__len__).
 """
@@ -17,6 +18,7 @@ References: torch/_tensor.py (Tensor.__len__).
 from __future__ import annotations
 
 import ast
+from typing import cast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
@@ -61,7 +63,7 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     if is_caught(place, node):
         raise Undecided("a handler around it may take the TypeError of a tensor of no dimension")
-    if place.exported and not _given_to_torch(place, node):
+    if place.exported and not _may_be_tensor(place, node):
         tensor = place.text(node.args[0])
         return left_to_export(MESSAGE, f"{tensor}.size(0) keeps it, and is a Tensor where torch.jit.trace runs it")
     import libcst as cst
@@ -71,10 +73,17 @@ def rewrite(place: Place) -> Rewrite | None:
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
 
 
-def _given_to_torch(place: Place, node: ast.expr) -> bool:
-    """Whether a number is an argument of a function of torch, which takes a Tensor for it in torch.jit.trace."""
+def _may_be_tensor(place: Place, node: ast.expr) -> bool:
+    """Whether a number is an argument of a function of torch, or computed with a Tensor.
+
+    Both take a Tensor for it, as torch.jit.trace gives them, and give the same.
+    """
     holders = {id(part): holder for holder in place.nodes for part in ast.iter_child_nodes(holder)}
-    holder = holders.get(id(node))
+    inner, holder = node, holders.get(id(node))
     while isinstance(holder, (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.keyword)):
-        holder = holders.get(id(holder))
+        if isinstance(holder, ast.BinOp):
+            other = holder.right if holder.left is inner else holder.left
+            if not isinstance(holder.op, ast.MatMult) and place.values.value(other).surely_tensor:
+                return True
+        inner, holder = cast("ast.expr", holder), holders.get(id(holder))
     return isinstance(holder, ast.Call) and of_torch(holder) and called(holder) not in _NUMBERS
