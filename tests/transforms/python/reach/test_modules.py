@@ -74,6 +74,25 @@ def test_the_methods_by_which_modules_keep_what_they_hold_are_those_of_torch(hea
     assert bool(followed({"a.py": source})[1]) == known
 
 
+@pytest.mark.parametrize(
+    ("head", "base", "known"),
+    [
+        ("from flax import linen as nn\n", "nn.Module", False),
+        ("import mlx.nn as nn\n", "nn.Module", False),
+        ("from frames import Module\n", "Module", False),
+        ("import torch\nfrom frames import FrameModule\n", "FrameModule", True),
+        ("from torch import nn\n", "nn.Module", True),
+        ("from names import *\n", "nn.Module", True),
+        ("from b import nn\n", "nn.Module", True),
+        ("from b import Base\n", "Base", True),
+    ],
+)
+def test_modules_of_other_frameworks_are_none_of_torchs(head: str, base: str, known: bool) -> None:
+    other = "import torch.nn as nn\nclass Base(nn.Module): ...\n"
+    found = followed({"a.py": f"{head}class C({base}):\n{FORWARD}", "b.py": other})[1]
+    assert bool(found) == known
+
+
 def test_classes_that_make_one_another_end() -> None:
     classes = [f"class C{i}(Model):\n{INIT.format(f'self.a = C{i + 1}(n)')}{FORWARD}" for i in range(1500)]
     assert forwards_of(a=OUTSIDE + "".join(classes)) == set()
