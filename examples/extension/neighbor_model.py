@@ -1,5 +1,6 @@
 """Code that uses the library: what `torch.compile` reads, and a lowering for Inductor."""
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch._inductor.lowering import register_lowering
@@ -10,6 +11,12 @@ from torch._inductor.virtualized import V
 def row_norms(source: Tensor, buffer: Tensor) -> Tensor:
     """With `out=` the compiled code is made again for every size."""
     return torch.linalg.norm(source, dim=1, out=buffer)
+
+
+@torch.compile(dynamic=True)
+def joined_columns(source: Tensor) -> Tensor:
+    """What numpy computes of sizes is a constant, and compiled again for others."""
+    return source.reshape(source.size(0), np.prod(source.shape[1:]))
 
 
 @register_lowering(torch.ops.neighbors.padded_rows)

@@ -20,7 +20,7 @@ from transforms.python.reading.extract import Scope
 from transforms.python.rules import load_rules
 from transforms.python.rules.size_oblivious import successor
 from transforms.python.writing.logic import Undecided
-from transforms.python.writing.names import HELPER, Layout, Names
+from transforms.python.writing.names import HELPER, MODULES, Layout, Names
 from transforms.python.writing.place import EXPORTED, Place, Rewrite
 from transforms.python.writing.releases import absent, released
 from transforms.python.writing.spans import Spans
@@ -114,6 +114,7 @@ def _each(
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     consumed = Spans()
     all_sites = list(sites(scope.nodes, values))
+    arrays = {id(site.node) for site in all_sites if site.kind == "array"}
     if job.composite is not None:
         all_sites.insert(0, Site("composite", function, function.decorator_list[0], Value("bool")))
     for site in all_sites:
@@ -124,8 +125,14 @@ def _each(
             continue
         if site.kind == "deprecated" and vocabulary and successor(site.node) not in vocabulary:
             continue  # in this PyTorch it is not deprecated
+        if site.kind == "array" and not job.inlined:
+            continue  # numpy computes with symbols as Python does
+        if job.inlined and site.kind == "coercion" and not arrays.isdisjoint(map(id, getattr(site.node, "args", ()))):
+            continue  # what numpy gives is no symbol any more
         if site.kind == "read" and not job.exported:
             continue  # Dynamo reads the number by itself
+        if site.kind == "inferred" and job.inlined:
+            continue  # the size that Dynamo infers serves as well; only resize_ below needs it as a product
         if site.kind == "out" and (names.local or not job.inlined or job.scripted):
             continue  # only a compiled function of the user's is compiled again
         if site.kind == "counted" and (names.shared or job.inlined or not registered(function)):
@@ -140,7 +147,7 @@ def _each(
         if place.exported and rewrite.refusal:
             rewrite = rewrite._replace(refusal=EXPORTED)  # whatever the reason, torch.compile does not stop there
         wrapped = {"guard_or_false", "guard_or_true"} if HELPER in names.used else set()
-        needed = (names.used - {HELPER}) | wrapped
+        needed = {name for name in names.used - {HELPER} if not name.startswith(MODULES)} | wrapped
         if not (rewrite.changes or rewrite.refusal):  # as it is written no truth of a size is asked
             continue
         minimum = minimum_at(file.source, layout.line_of(start), file.minimum)

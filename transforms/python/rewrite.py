@@ -20,7 +20,7 @@ from transforms.python.writing.bindings import builtins_bound
 from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.helpers import Home
 from transforms.python.writing.imports import Fits, Insertion, unneeded
-from transforms.python.writing.names import HELPER, Layout, Names, TopLevel
+from transforms.python.writing.names import HELPER, MODULES, Layout, Names, TopLevel
 from transforms.python.writing.place import Change, Rewrite, merged_insertions
 from transforms.python.writing.ranks import only_arithmetic
 
@@ -195,7 +195,9 @@ def _assembled(
     wide: set[str] = set().union(*(f.imported(level) for f in functions for level in levels))
     for function in functions:
         names = function.names
-        imported = wide if names.module_wide else set().union(*map(function.imported, levels))
+        imported = set[str]().union(*map(function.imported, levels))
+        if names.module_wide:
+            imported |= {name for name in wide if not name.startswith(MODULES)}
         gone = frozenset[str]()
         review = [answer.rewrite for answer in function.answers if answer.rewrite.level == Level.REVIEW]
         if not function.imported(Level.SAFE):

@@ -18,6 +18,7 @@ from transforms.python.flow.values import (
     BOOL,
     FLOAT,
     INT,
+    OF_NUMPY,
     PARAMETER,
     PLAIN,
     SEQUENCE,
@@ -46,6 +47,13 @@ LOOKUPS = {"get": 1, "setdefault": 1, "pop": 2}
 _HASHES = frozenset({"hash", "dict.fromkeys", "Counter", "collections.Counter"})
 _GOING = frozenset({"zip", "enumerate", "reversed", "map", "filter", "list", "tuple", "iter", "sum"})
 """Builtins that go through what they are given."""
+_OF_ARRAYS = frozenset({
+    "prod", "sum", "max", "min", "amax", "amin", "maximum", "minimum", "ceil", "floor", "trunc", "round", "rint", "abs",
+    "sqrt", "square", "log", "log2", "log10", "exp", "exp2", "power", "mod", "remainder", "divide", "true_divide",
+    "floor_divide", "multiply", "add", "subtract", "clip", "cumsum", "cumprod", "lcm", "gcd", "array", "asarray",
+    "int32", "int64", "float32", "float64", "mean",
+})  # fmt: skip
+"""Functions of numpy that make a number of a size, and compile again for each (torch/_dynamo/variables/misc.py)."""
 _NAMES = frozenset(
     {"tensor", "map", "sorted", "sum", "index", "count", *_OF_INT, *LOOKUPS}
     | {full.rpartition(".")[2] for full in (*_NUMBERS, *_HASHES)}
@@ -58,7 +66,7 @@ TRACED = frozenset({"tensor", "map", "enumerate"})
 class Demand(NamedTuple):
     """What is wanted, and the size or the truth that it is wanted of: "number", "counting", "hashed", "compared".
 
-    With "turns", the Tensor that is gone through as often as a size says.
+    With "turns", the Tensor that is gone through as often as a size says; with "array", what numpy is given.
     """
 
     kind: str
@@ -71,6 +79,7 @@ def demands(node: ast.Call | ast.BinOp | ast.Subscript, values: Interpreter) -> 
     if isinstance(node, ast.Subscript):
         yield from _of_indices(node, values)
     elif isinstance(node, ast.BinOp):
+        yield from _of_array(node, values)
         if isinstance(node.op, _ARITHMETIC):
             yield from _of_operands(node, values)
     else:
@@ -78,6 +87,11 @@ def demands(node: ast.Call | ast.BinOp | ast.Subscript, values: Interpreter) -> 
 
 
 def _of_call(node: ast.Call, values: Interpreter) -> Iterator[Demand]:
+    if called(node) in _OF_ARRAYS and _is_numpys(node):
+        for argument in (each for each in node.args if not _is_numpys(each)):
+            value = values.value(argument)
+            if value.kind == FLOAT or _holds(value, deep=True):
+                yield Demand("array", argument, value)
     if called(node) in _NAMES:
         kind, wanted = _wanted(node, values)
         deep = kind != "number" or called(node) in TRACED
@@ -91,6 +105,19 @@ def _of_call(node: ast.Call, values: Interpreter) -> Iterator[Demand]:
     for _, given, several in plain_arguments(node, values):
         if _holds(value := values.value(given), deep=several):
             yield Demand("number", given, value)
+
+
+def _is_numpys(node: ast.expr) -> bool:
+    """Whether an expression is a call of a function of numpy."""
+    return isinstance(node, ast.Call) and dotted(node.func).partition(".")[0] in ("np", "numpy")
+
+
+def _of_array(node: ast.BinOp, values: Interpreter) -> Iterator[Demand]:
+    """What holds something of numpy's, and a size is computed with."""
+    for operand, other in ((node.left, node.right), (node.right, node.left)):
+        held = isinstance(operand, (ast.Name, ast.Attribute)) and values.value(operand) == OF_NUMPY
+        if held and (size := values.value(other)).kind in (INT, FLOAT):
+            yield Demand("array", operand, size)
 
 
 def _of_operands(node: ast.BinOp, values: Interpreter) -> Iterator[Demand]:

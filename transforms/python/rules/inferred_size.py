@@ -8,7 +8,8 @@ What it does: the size is computed instead of inferred.
 Why: to infer a size, `reshape` divides by the product of the others, and asks whether that is 0.
 
 Fix safety: review. The size is the same; an empty tensor, whose size could not be inferred, is reshaped as well. Left
-are sizes in a variable that anything else reads: there the `-1` may fit another tensor.
+are sizes in a variable that anything else reads: there the `-1` may fit another tensor. In code that Dynamo traces the
+size that is inferred serves as well.
 
 References: aten/src/ATen/InferSize.h (infer_size_impl).
 """
@@ -67,7 +68,9 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.site.kind != "inferred" or not isinstance(node, ast.Call):
         return None
     inference = inferred(node, place.nodes)
-    if inference is None or place.shared or not place.names.module("math"):
+    if place.shared:
+        raise Undecided("code other than tracing runs this function too, and torch.fx does not trace math.prod")
+    if inference is None or not place.names.module("math"):
         raise Undecided("the product of the sizes needs math.prod, and the file does not import math")
     shape = cst.ensure_type(place.tree(inference.tail), cst.Subscript)
     element = cst.SubscriptElement(cst.Slice(lower=None, upper=cst.parse_expression(ast.unparse(inference.start))))

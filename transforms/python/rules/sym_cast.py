@@ -77,7 +77,8 @@ def rewrite(place: Place) -> Rewrite | None:
     if len(node.args) != 1 or node.keywords:
         return None
     if place.site.kind == "read":
-        read = f"{SYMBOLIC[called(node)]}({code(parenthesized(place.tree(node.args[0])))}.item())"
+        tensor = " ".join(code(parenthesized(place.tree(node.args[0]))).split())
+        read = f"{SYMBOLIC[called(node)]}({tensor}.item())"
         return left_to_export("a number is read from a Tensor", f"{read} keeps it, in what TorchScript does not read")
     if place.values.value(node.args[0]).kind == BOOL:
         counts = called(node) == "int" or (called(node) == "bool" and _is_operand(place, node))

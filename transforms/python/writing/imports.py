@@ -99,8 +99,20 @@ def _removed(node: Import, layout: Layout) -> list[Insertion]:
 
 def added(statements: Sequence[ast.stmt], module: str, names: set[str], written: Written) -> Insertion | None:
     """The insertion of `from module import names` among the imports of `statements`; None where there are none."""
+    return _among(statements, module, (True, module.casefold()), _statement(module, sorted(names), written), written)
+
+
+def added_module(statements: Sequence[ast.stmt], module: str, written: Written) -> Insertion | None:
+    """The insertion of `import module` among the imports of `statements`; None where there are none."""
+    return _among(statements, module, (False, module.casefold()), f"import {module}", written)
+
+
+def _among(
+    statements: Sequence[ast.stmt], module: str, key: tuple[bool, str], line: str, written: Written
+) -> Insertion | None:
+    """The insertion of an import of a module where its `key` belongs among others."""
     layout, newline = written.layout, written.layout.newline
-    text = _statement(module, sorted(names), written) + newline
+    text = line + newline
     sections = list(_sections(statements, written))
     if not sections:
         return None
@@ -109,7 +121,7 @@ def added(statements: Sequence[ast.stmt], module: str, names: set[str], written:
     same = [section for section in sections if _rank(section[0], written.path) == rank]
     holding = next((s for s in same if any(package in _packages(node) for node in s)), next(iter(same), None))
     if holding is not None:
-        later = [node for node in holding if _key(node) > (True, module.casefold())]
+        later = [node for node in holding if _key(node) > key]
         if later and later == holding[len(holding) - len(later) :]:
             offset = layout.line_start(later[0].lineno)
         else:

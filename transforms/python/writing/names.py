@@ -11,12 +11,12 @@ import bisect
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
 from transforms.python.writing.bindings import Bound, binds, bound, hidden, takes_all, torch_below
 from transforms.python.writing.helpers import HELPERS, HOME, HOME_MODULE, SHAPE_HELPERS, Home
-from transforms.python.writing.imports import Fits, Insertion, Written, added, extended, statement
+from transforms.python.writing.imports import Fits, Insertion, Written, added, added_module, extended, statement
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.ranks import only_arithmetic
 from transforms.releases.data import PRINTS_CHOICES
@@ -24,6 +24,8 @@ from transforms.releases.data import PRINTS_CHOICES
 MODULE = "torch.fx.experimental.symbolic_shapes"
 HELPER = "<helper>"
 """Among the names that a rewrite uses: it calls a helper of the tree."""
+MODULES = "import "
+"""What stands before the names of modules among those that a rewrite uses."""
 # What takes bools and SymBools alone, or loads sympy; a tree's helpers have nothing in its place.
 SYMBOLIC_ONLY = frozenset(
     {"sym_and", "sym_or", "torch.sym_not", "torch.sym_ite", "torch.sym_min", "torch.sym_max", "torch.sym_int",
@@ -233,6 +235,19 @@ class Names:
         """What the file calls a module that it imports with `import … as …`, or ""."""
         return self.top.modules.get(name, "")
 
+    def standard(self, name: str) -> str:
+        """What the file calls a module of the standard library, which an import at its head brings where none does.
+
+        Raises Undecided where the name is another thing here.
+        """
+        held = self.module(name)
+        taken = not held and (takes_all(self.top.source) or binds(self.top.body, self.top.source, name, name))
+        if taken or any((held or name) in scope.names for scope in self._scopes):
+            raise Undecided(f"{held or name} is another thing here")
+        if not held:
+            self.used.add(f"{MODULES}{name}")
+        return held or name
+
     def __call__(self, name: str) -> str:
         """How to write `name` here: `torch.x` by torch's name in the file, else a function of symbolic_shapes.
 
@@ -303,6 +318,16 @@ class Names:
         self, layout: Layout, used: set[str], fits: Fits, unused: frozenset[str] = frozenset()
     ) -> list[Insertion]:
         """The imports that make `used` known in the function, without what is `unused` then."""
+        modules = {name for name in used if name.startswith(MODULES)}
+        return [*self._modules(layout, sorted(modules), fits), *self._guards(layout, used - modules, fits, unused)]
+
+    def _modules(self, layout: Layout, modules: Sequence[str], fits: Fits) -> Iterator[Insertion]:
+        written = Written(layout, self.path, "", "    ", fits)
+        for module in modules:
+            if insertion := added_module(self.top.body, module.removeprefix(MODULES), written):
+                yield insertion
+
+    def _guards(self, layout: Layout, used: set[str], fits: Fits, unused: frozenset[str]) -> list[Insertion]:
         if not used and not unused:
             return []
         if self.module_wide and self.top.guards_import is not None:

@@ -38,3 +38,15 @@ def test_what_serves_one_tensor_is_computed(rewrite: Any, use: str) -> None:
 def test_what_is_set_at_once_is_read_by_nobody(rewrite: Any) -> None:
     body = "    x = x.reshape(sizes)\n    sizes[0] = x.size(0)\n    return x, list(sizes)\n"
     assert "math.prod(x.shape[:k])" in rewrite(f"{HEAD}{SIZES}{body}")
+
+
+def test_what_dynamo_traces_is_not_asked(look: Any) -> None:
+    source = "import math\n\n\ndef f(x: Tensor):\n    return x.reshape(-1, *x.shape[2:])\n"
+    assert look(source)[0].edits
+    assert not look(source, inlined=True)
+
+
+@pytest.mark.parametrize("who", [{"eager": True}, {"scripted": True}, {"sympy": True}])
+def test_fx_traces_what_others_run_too(look: Any, who: dict[str, bool]) -> None:
+    (finding,) = look("import math\n\n\ndef f(x: Tensor):\n    return x.reshape(-1, *x.shape[2:])\n", **who)
+    assert (finding.edits, "torch.fx does not trace" in finding.reason) == ((), True)

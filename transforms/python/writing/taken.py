@@ -1,0 +1,85 @@
+"""Who takes a number: whether they would notice that it is one of Python's and none of numpy's, of the same value.
+
+They tell one from the other by its methods and its type, and by a division by 0, which numpy only warns of.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Set
+
+from transforms.python.flow.nodes import called
+from transforms.python.flow.torch_names import METHODS
+from transforms.python.writing.callees import of_torch
+from transforms.python.writing.place import Place
+
+_CONVERTING = frozenset({"int", "float", "range", "min", "max", "abs", "slice", "bool"})
+_SHAPING = frozenset(
+    {"reshape", "view", "expand", "repeat", "unflatten", "narrow", "split", "chunk", "new_zeros", "new_ones",
+     "new_empty", "new_full", "unsqueeze", "roll", "repeat_interleave", "as_strided"}
+)  # fmt: skip
+"""Methods that take sizes, and are a Tensor's, or an array's, which takes both numbers."""
+_PASSED_ON = (ast.UnaryOp, ast.Tuple, ast.List, ast.keyword, ast.Starred, ast.IfExp)
+_MADE = (ast.Add, ast.Sub, ast.Mult)
+_DIVIDED = (ast.Div, ast.FloorDiv, ast.Mod)
+
+
+class Takers:
+    """The places of a function where its numbers go."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._holders = {id(part): holder for holder in place.nodes for part in ast.iter_child_nodes(holder)}
+
+    def around(self, node: ast.AST) -> ast.AST | None:
+        """What holds a node directly."""
+        return self._holders.get(id(node))
+
+    def converted(self, node: ast.AST) -> bool:
+        """Whether a number only becomes an `int`, itself or behind products, sums and differences."""
+        holder = self.around(node)
+        while isinstance(holder, ast.BinOp) and isinstance(holder.op, _MADE):
+            holder = self.around(holder)
+        return isinstance(holder, ast.Call) and called(holder) == "int" and isinstance(holder.func, ast.Name)
+
+    def are_content(self, node: ast.expr, above: Set[str] = frozenset()) -> bool:
+        """Whether all who get a number take one of Python's for it, save the variables `above`, asked for already."""
+        inner, holder = node, self.around(node)
+        while isinstance(holder, (ast.BinOp, *_PASSED_ON)):
+            if isinstance(holder, ast.BinOp):
+                other = holder.right if holder.left is inner else holder.left
+                if self._place.values.surely_tensor(other) and not isinstance(holder.op, ast.MatMult):
+                    return True
+                if not self._computes(holder, inner):
+                    return False
+            inner, holder = holder, self.around(holder)  # type: ignore[assignment]
+        match holder:
+            case ast.Compare() | ast.Slice() | ast.Subscript(slice=_):
+                return not isinstance(holder, ast.Subscript) or holder.value is not inner
+            case ast.Call():
+                return self._takes(holder)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is inner:
+                return name in above or all(self.are_content(use, above | {name}) for use in self._uses(name))
+        return False
+
+    def _computes(self, operation: ast.BinOp, operand: ast.AST) -> bool:
+        """Whether arithmetic with numbers, and not with an array, makes the same of both."""
+        divisor = operation.right
+        if isinstance(operation.op, _MADE):
+            other = divisor if operation.left is operand else operation.left
+            return isinstance(other, ast.Constant) or self._place.values.value(other).numbers
+        known = isinstance(divisor, ast.Constant) and isinstance(divisor.value, (int, float)) and bool(divisor.value)
+        return isinstance(operation.op, _DIVIDED) and operation.left is operand and known
+
+    def _takes(self, call: ast.Call) -> bool:
+        name = called(call)
+        if isinstance(call.func, ast.Name) and name in _CONVERTING:
+            return True
+        if isinstance(call.func, ast.Attribute) and self._place.values.surely_tensor(call.func.value):
+            return name in METHODS or of_torch(call) or name in _SHAPING
+        return of_torch(call) or (isinstance(call.func, ast.Attribute) and name in _SHAPING)
+
+    def _uses(self, name: str) -> Iterator[ast.Name]:
+        for node in self._place.nodes:
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                yield node
