@@ -19,6 +19,12 @@ def joined_columns(source: Tensor) -> Tensor:
     return source.reshape(source.size(0), np.prod(source.shape[1:]))
 
 
+@torch.compile(dynamic=True)
+def relative_rows(source: Tensor, rows: Tensor) -> Tensor:
+    """Of what makes Tensors of sizes, `torch.tensor` alone keeps them symbolic."""
+    return rows / torch.as_tensor([source.size(0)], device=rows.device)
+
+
 @register_lowering(torch.ops.neighbors.padded_rows)
 def padded_rows(source, rows):
     """Written for an older torch: this method of `sizevars` has another name now."""

@@ -125,8 +125,8 @@ def _each(
             continue
         if site.kind == "deprecated" and vocabulary and successor(site.node) not in vocabulary:
             continue  # in this PyTorch it is not deprecated
-        if site.kind == "array" and not job.inlined:
-            continue  # numpy computes with symbols as Python does
+        if site.kind in ("array", "copied") and not job.inlined:
+            continue  # Python itself computes, and torch.tensor reads numbers as others do
         if job.inlined and site.kind == "coercion" and not arrays.isdisjoint(map(id, getattr(site.node, "args", ()))):
             continue  # what numpy gives is no symbol any more
         if site.kind == "read" and not job.exported:

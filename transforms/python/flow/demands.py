@@ -6,6 +6,7 @@ What torch refuses so over fake tensors, tests/corpus/corpus_asking.py asks of i
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
@@ -54,6 +55,8 @@ _OF_ARRAYS = frozenset({
     "int32", "int64", "float32", "float64", "mean",
 })  # fmt: skip
 """Functions of numpy that make a number of a size, and compile again for each (torch/_dynamo/variables/misc.py)."""
+_COPYING = re.compile(r"^torch\.(?:as_tensor|asarray|(?P<legacy>(?:Long|Int|Short|Float|Double|Half)?Tensor))$")
+"""Functions of torch that read the numbers they are given, as Dynamo traces them; torch.tensor keeps them symbols."""
 _NAMES = frozenset(
     {"tensor", "map", "sorted", "sum", "index", "count", *_OF_INT, *LOOKUPS}
     | {full.rpartition(".")[2] for full in (*_NUMBERS, *_HASHES)}
@@ -66,7 +69,8 @@ TRACED = frozenset({"tensor", "map", "enumerate"})
 class Demand(NamedTuple):
     """What is wanted, and the size or the truth that it is wanted of: "number", "counting", "hashed", "compared".
 
-    With "turns", the Tensor that is gone through as often as a size says; with "array", what numpy is given.
+    With "turns", the Tensor that is gone through as often as a size says; with "array", what numpy is given; with
+    "copied", the function that makes a Tensor of one.
     """
 
     kind: str
@@ -92,6 +96,12 @@ def _of_call(node: ast.Call, values: Interpreter) -> Iterator[Demand]:
             value = values.value(argument)
             if value.kind == FLOAT or _holds(value, deep=True):
                 yield Demand("array", argument, value)
+    if len(node.args) == 1 and (copying := _COPYING.match(dotted(node.func))):
+        (content,) = node.args
+        value = values.value(content)
+        listed = isinstance(content, ast.Tuple) or value.container == "list"  # a torch.Size is no content
+        if (listed or not copying["legacy"]) and (value.kind == FLOAT or _holds(value, deep=True)):
+            yield Demand("copied", node.func, value)
     if called(node) in _NAMES:
         kind, wanted = _wanted(node, values)
         deep = kind != "number" or called(node) in TRACED
