@@ -56,6 +56,10 @@ FORMS = (
     "    k = {0}\n    return x if isinstance(k, int) else -x\n",
     "    k = {0}\n    return x + 1 if k > m else x - 1\n",
     "    return x.reshape({0}, -1)\n",
+    "    return x, {0} > m\n",
+    "    k = max({0}, 1)\n    return x, k\n",
+    "    k = max({0}, 1)\n    return x.new_zeros(k)\n",
+    "    assert {0} >= 0 and not {0} < -m\n    return x.new_zeros(int({0}))\n",
     "    return str({0})\n",
 )
 SIZES = tuple(itertools.product((*range(9), 11, 12, 17), (1, 2, 3), (1, 2, 4)))

@@ -8,12 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Set
 
-from transforms.python.flow.nodes import called
-from transforms.python.flow.torch_names import METHODS
+from transforms.python.flow.nodes import called, dotted
 from transforms.python.writing.callees import of_torch
 from transforms.python.writing.place import Place
 
-_CONVERTING = frozenset({"int", "float", "range", "min", "max", "abs", "slice", "bool"})
+_CONVERTING = frozenset({"int", "float", "range", "slice", "bool"})
+_CHOOSING = frozenset({"min", "max", "abs"})
+"""Builtins that give one of the numbers, which others take then."""
 _SHAPING = frozenset(
     {"reshape", "view", "expand", "repeat", "unflatten", "narrow", "split", "chunk", "new_zeros", "new_ones",
      "new_empty", "new_full", "unsqueeze", "roll", "repeat_interleave", "as_strided"}
@@ -54,13 +55,22 @@ class Takers:
                     return False
             inner, holder = holder, self.around(holder)  # type: ignore[assignment]
         match holder:
-            case ast.Compare() | ast.Slice() | ast.Subscript(slice=_):
+            case ast.Compare():
+                return self._is_asked(holder)
+            case ast.Slice() | ast.Subscript(slice=_):
                 return not isinstance(holder, ast.Subscript) or holder.value is not inner
             case ast.Call():
-                return self._takes(holder)
+                return self._takes(holder, above)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is inner:
                 return name in above or all(self.are_content(use, above | {name}) for use in self._uses(name))
         return False
+
+    def _is_asked(self, truth: ast.AST) -> bool:
+        """Whether a truth, which numpy has a type of its own for, only decides."""
+        inner, holder = truth, self.around(truth)
+        while isinstance(holder, ast.BoolOp) or (isinstance(holder, ast.UnaryOp) and isinstance(holder.op, ast.Not)):
+            inner, holder = holder, self.around(holder)
+        return isinstance(holder, (ast.If, ast.IfExp, ast.While, ast.Assert)) and holder.test is inner
 
     def _computes(self, operation: ast.BinOp, operand: ast.AST) -> bool:
         """Whether arithmetic with numbers, and not with an array, makes the same of both."""
@@ -71,13 +81,15 @@ class Takers:
         known = isinstance(divisor, ast.Constant) and isinstance(divisor.value, (int, float)) and bool(divisor.value)
         return isinstance(operation.op, _DIVIDED) and operation.left is operand and known
 
-    def _takes(self, call: ast.Call) -> bool:
+    def _takes(self, call: ast.Call, above: Set[str]) -> bool:
         name = called(call)
-        if isinstance(call.func, ast.Name) and name in _CONVERTING:
-            return True
-        if isinstance(call.func, ast.Attribute) and self._place.values.surely_tensor(call.func.value):
-            return name in METHODS or of_torch(call) or name in _SHAPING
-        return of_torch(call) or (isinstance(call.func, ast.Attribute) and name in _SHAPING)
+        if isinstance(call.func, ast.Name):
+            return name in _CONVERTING or (name in _CHOOSING and self.are_content(call, above))
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        receiver = call.func.value
+        shapes = name in _SHAPING and dotted(receiver) not in ("self", "cls")
+        return of_torch(call) or shapes or self._place.values.surely_tensor(receiver)
 
     def _uses(self, name: str) -> Iterator[ast.Name]:
         for node in self._place.nodes:
