@@ -79,7 +79,7 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[t
             asks = (site.kind in ASKING or site.kind == "read") and (site.value.certain or site.value.surely_tensor)
             if asks and not answer.rewrite.changes and answer.rewrite.refusal not in _GUARDED:
                 left.append((site, answer))
-                answer.stops = not answer.exported
+                answer.stops = not answer.exported and answer.rewrite.refusal != EXPORTED
         rewritten = [index for index, answer in enumerate(kept) if answer.rewrite.changes]
         if not left or not rewritten:
             return kept
@@ -132,7 +132,7 @@ def _each(
         if site.kind == "read" and not job.exported:
             continue  # Dynamo reads the number by itself
         if site.kind == "inferred" and job.inlined:
-            continue  # the size that Dynamo infers serves as well; only resize_ below needs it as a product
+            continue  # the size that torch infers serves as well there
         if site.kind == "out" and (names.local or not job.inlined or job.scripted):
             continue  # only a compiled function of the user's is compiled again
         if site.kind == "counted" and (names.shared or job.inlined or not registered(function)):

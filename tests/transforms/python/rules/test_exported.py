@@ -83,11 +83,12 @@ def test_one_is_left_where_the_same_export_stops_at_another(look: Any, other: st
     assert (bool(first.edits), last.refusal) == (True, "exported")
 
 
-@pytest.mark.parametrize("number", ["int(rows * 0.5)", "x.shape[1:].numel()", "len(x)"])
+@pytest.mark.parametrize("number", ["int(rows * 0.5)", "x.shape[1:].numel()", "len(x)", "int(y.max())"])
 def test_nothing_else_is_withdrawn_for_them(rewrite: Any, number: str) -> None:
     """torch.compile does not stop there."""
-    source = f"{HEAD}    rows, rest = divmod(x.size(0), 2)\n    return y.new_zeros({number}, rest)\n"
-    assert "x.size(0) // 2, x.size(0) % 2" in rewrite(source, **MODULE)
+    body = "    rows = x.size(0)\n    total = torch.as_tensor([rows])\n"
+    source = f"{HEAD}{body}    return y.new_zeros({number}, 2) + total\n"
+    assert "total = torch.tensor([rows])" in rewrite(source, **MODULE)
 
 
 @pytest.mark.filterwarnings("ignore")  # torch.jit is deprecated, and used
