@@ -17,7 +17,16 @@ from tests.conftest import MakeTree
 
 FIXED = (
     *("int(n)", "int(n * 0.5)", "int(n / 2)", "int(n // 2)", "int(math.ceil(n / 2))", "int(n ** 0.5)", "float(n)"),
-    *("float(n / 2)", "math.sqrt(n)", "math.log(n)", "math.gcd(n, 8)", "len(x)", "len(x) // 2", "x.shape.numel()"),
+    *(
+        "float(n / 2)",
+        "math.sqrt(n)",
+        "math.log(n)",
+        "math.log2(n)",
+        "math.gcd(n, 8)",
+        "len(x)",
+        "len(x) // 2",
+        "x.shape.numel()",
+    ),
     *("sum(map(int, x.shape))", "sum(map(float, x.shape))", "sum(int(a) for a in x.shape)", "operator.index(n)"),
     *(
         "sum(i for i, _ in enumerate([1, 2], n))",

@@ -28,7 +28,7 @@ SIZEVARS = frozenset(
      "size_hint"}
 )  # fmt: skip
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
-_TRACED = frozenset({"min", "max", "int", "float", "round", "len", "sqrt", "numel"})
+_TRACED = frozenset({"min", "max", "int", "float", "round", "len", "sqrt", "log2", "numel"})
 _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
 _PLACES = frozenset(
     {ast.If, ast.While, ast.Assert, ast.IfExp, ast.Call, ast.Lambda, ast.For, ast.comprehension}
@@ -69,7 +69,7 @@ def is_fixed_by_export(site: Site) -> bool:
     """
     if site.kind == "number":
         return isinstance(site.node, ast.Call) and called(site.node) in ("map", "enumerate")
-    plain = site.kind == "coercion" and called(site.node) in ("int", "float", "len")
+    plain = site.kind == "coercion" and called(site.node) in ("int", "float", "len", "log2")
     return (plain or site.kind in ("root", "elements")) and site.value.kind != BOOL
 
 
