@@ -38,9 +38,11 @@ class Takers:
 
     def converted(self, node: ast.AST) -> bool:
         """Whether a number only becomes an `int`, itself or behind products, sums and differences."""
-        holder = self.around(node)
+        inner, holder = node, self.around(node)
         while isinstance(holder, ast.BinOp) and isinstance(holder.op, _MADE):
-            holder = self.around(holder)
+            if self._place.values.surely_tensor(holder.right if holder.left is inner else holder.left):
+                return False  # of an int it makes another dtype than of a float
+            inner, holder = holder, self.around(holder)
         return isinstance(holder, ast.Call) and called(holder) == "int" and isinstance(holder.func, ast.Name)
 
     def are_content(self, node: ast.expr, above: Set[str] = frozenset()) -> bool:
@@ -62,6 +64,8 @@ class Takers:
             case ast.Call():
                 return self._takes(holder, above)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is inner:
+                if name in self._place.augmented:
+                    return False
                 return name in above or all(self.are_content(use, above | {name}) for use in self._uses(name))
         return False
 
@@ -92,6 +96,7 @@ class Takers:
         return of_torch(call) or shapes or self._place.values.surely_tensor(receiver)
 
     def _uses(self, name: str) -> Iterator[ast.Name]:
-        for node in self._place.nodes:
+        """Where a variable is read, in functions inside too, of which nothing is known here."""
+        for node in ast.walk(self._place.function):
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
                 yield node
