@@ -11,7 +11,7 @@ import bisect
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 from transforms.python.writing.bindings import Bound, binds, bound, hidden, takes_all, torch_below
@@ -244,8 +244,9 @@ class Names:
         taken = not held and (takes_all(self.top.source) or binds(self.top.body, self.top.source, name, name))
         if taken or any((held or name) in scope.names for scope in self._scopes):
             raise Undecided(f"{held or name} is another thing here")
-        if not held:
-            self.used.add(f"{MODULES}{name}")
+        if not held and self._importing(name, Layout(self.top.source)) is None:
+            raise Undecided(f"no import has a line to itself, beside which {name} is imported")
+        self.used |= set() if held else {f"{MODULES}{name}"}
         return held or name
 
     def __call__(self, name: str) -> str:
@@ -319,13 +320,12 @@ class Names:
     ) -> list[Insertion]:
         """The imports that make `used` known in the function, without what is `unused` then."""
         modules = {name for name in used if name.startswith(MODULES)}
-        return [*self._modules(layout, sorted(modules), fits), *self._guards(layout, used - modules, fits, unused)]
+        insertions = (self._importing(name.removeprefix(MODULES), layout) for name in sorted(modules))
+        return [*filter(None, insertions), *self._guards(layout, used - modules, fits, unused)]
 
-    def _modules(self, layout: Layout, modules: Sequence[str], fits: Fits) -> Iterator[Insertion]:
-        written = Written(layout, self.path, "", "    ", fits)
-        for module in modules:
-            if insertion := added_module(self.top.body, module.removeprefix(MODULES), written):
-                yield insertion
+    def _importing(self, module: str, layout: Layout) -> Insertion | None:
+        """What imports a module at the head of the file; None where no import there has a line to itself."""
+        return added_module(self.top.body, module, Written(layout, self.path, "", "", bool))
 
     def _guards(self, layout: Layout, used: set[str], fits: Fits, unused: frozenset[str]) -> list[Insertion]:
         if not used and not unused:

@@ -117,6 +117,7 @@ def test_math_is_imported_where_it_belongs(rewrite: Any, imports: str, after: st
         f"import numpy as np\nfrom rows import math\n\n\n{ONE}\n",
         f"import numpy as np\nfrom rows import *\n\n\n{ONE}\n",
         f"import jax.numpy as np\n\n\n{ONE}\n",
+        f"from torch import nn; import numpy as np\n\n\n{ONE}\n",
         f"import numpy as np\nmath = None\n\n\n{ONE}\n",
         f"{NP}{HEAD}    math = x.size(0)\n    return x.view(math, np.prod(x.shape[1:]))\n",
     ],
