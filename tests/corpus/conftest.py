@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from corpus_compile import COMPILER, LIBRARY_FLAGS, compiler_version, torch_incl
 from corpus_includes import HEADERS, SOURCES, torch_headers
 from corpus_trees import source_files
 
+from codemod.cli import main
+from tests.conftest import MakeTree
 from tests.sharing import of_all_workers, one_at_a_time
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -39,3 +42,18 @@ def library_headers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             staged.rename(header)
     yield header
     compiled.unlink(missing_ok=True)  # hundreds of megabytes; who still asks for it reads the header
+
+
+@pytest.fixture
+def functions_named(
+    make_tree: MakeTree, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], set[str]]:
+    """The functions of a Python source in which `symfix scan` names something."""
+
+    def named(source: str) -> set[str]:
+        monkeypatch.chdir(make_tree({"source.py": source.encode()}))
+        with pytest.raises(SystemExit):
+            main(["scan", "--scope", "all", "--level", "manual", "--format", "json"])
+        return {finding["function"] for finding in json.loads(capsys.readouterr().out)["findings"]}
+
+    return named

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import logging
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-
-from codemod.cli import main
-from tests.conftest import MakeTree
 
 FIXED = (
     *("int(n)", "int(n * 0.5)", "int(n / 2)", "int(n // 2)", "int(math.ceil(n / 2))", "int(n ** 0.5)", "float(n)"),
@@ -90,13 +86,8 @@ def test_torch_serves_what_is_said_to_be_served() -> None:
     assert served == [together]
 
 
-def test_the_others_are_named(
-    make_tree: MakeTree, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_others_are_named(functions_named: Callable[[str], set[str]]) -> None:
     expressions = [*FIXED, *SERVED]
-    monkeypatch.chdir(make_tree({"modules.py": source(expressions).encode()}))
-    with pytest.raises(SystemExit):
-        main(["scan", "--scope", "all", "--level", "manual", "--format", "json"])
-    found = {finding["function"] for finding in json.loads(capsys.readouterr().out)["findings"]}
+    found = functions_named(source(expressions))
     named = [expression for i, expression in enumerate(expressions) if f"M{i}.forward" in found]
     assert named == list(FIXED)

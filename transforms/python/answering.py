@@ -76,15 +76,15 @@ def _whole(function: ast.FunctionDef | ast.AsyncFunctionDef, answers: Sequence[t
     while True:
         left: list[tuple[Site, Answer]] = []
         for (site, _), answer in zip(answers, kept, strict=True):
-            asks = (site.kind in ASKING or site.kind == "read") and (site.value.certain or site.value.surely_tensor)
+            asks = site.kind in ASKING and (site.value.certain or site.value.surely_tensor)
             if asks and not answer.rewrite.changes and answer.rewrite.refusal not in _GUARDED:
                 left.append((site, answer))
                 answer.stops = not answer.exported and answer.rewrite.refusal != EXPORTED
         rewritten = [index for index, answer in enumerate(kept) if answer.rewrite.changes]
         if not left or not rewritten:
             return kept
-        compiled = [(site, answer) for site, answer in left if answer.stops]
-        for exported, stops in ((False, compiled), (True, left)):
+        for exported in sorted({kept[index].exported for index in rewritten}):
+            stops = [(site, answer) for site, answer in left if exported or answer.stops]
             paths = Paths(function, [site.node for site, _ in stops])
             for index in (index for index in rewritten if kept[index].exported == exported):
                 if kept[index].rewrite.always:

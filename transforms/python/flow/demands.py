@@ -6,7 +6,6 @@ What torch refuses so over fake tensors, tests/corpus/corpus_asking.py asks of i
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, called_as, dotted, is_sequence
 from transforms.python.flow.plain_arguments import plain_arguments
+from transforms.python.flow.torch_names import CONSTRUCTORS
 from transforms.python.flow.values import (
     A_SIZE,
     BOOL,
@@ -55,7 +55,7 @@ _OF_ARRAYS = frozenset({
     "int32", "int64", "float32", "float64", "mean",
 })  # fmt: skip
 """Functions of numpy that make a number of a size, and compile again for each (torch/_dynamo/variables/misc.py)."""
-_COPYING = re.compile(r"^torch\.(?:as_tensor|asarray|(?P<legacy>(?:Long|Int|Short|Float|Double|Half)?Tensor))$")
+_COPYING = frozenset({"as_tensor", "asarray", *CONSTRUCTORS})
 """Functions of torch that read the numbers they are given, as Dynamo traces them; torch.tensor keeps them symbols."""
 _NAMES = frozenset(
     {"tensor", "map", "sorted", "sum", "index", "count", *_OF_INT, *LOOKUPS}
@@ -91,20 +91,21 @@ def demands(node: ast.Call | ast.BinOp | ast.Subscript, values: Interpreter) -> 
 
 
 def _of_call(node: ast.Call, values: Interpreter) -> Iterator[Demand]:
-    if called(node) in _OF_ARRAYS and _is_numpys(node):
+    name = called(node)
+    if name in _OF_ARRAYS and _is_numpys(node):
         for argument in (each for each in node.args if not _is_numpys(each)):
             value = values.value(argument)
             if value.kind == FLOAT or _holds(value, deep=True):
                 yield Demand("array", argument, value)
-    if len(node.args) == 1 and (copying := _COPYING.match(dotted(node.func))):
+    if name in _COPYING and len(node.args) == 1 and dotted(node.func) == f"torch.{name}":
         (content,) = node.args
         value = values.value(content)
         listed = isinstance(content, ast.Tuple) or value.container == "list"  # a torch.Size is no content
-        if (listed or not copying["legacy"]) and (value.kind == FLOAT or _holds(value, deep=True)):
+        if (listed or name not in CONSTRUCTORS) and (value.kind == FLOAT or _holds(value, deep=True)):
             yield Demand("copied", node.func, value)
-    if called(node) in _NAMES:
+    if name in _NAMES:
         kind, wanted = _wanted(node, values)
-        deep = kind != "number" or called(node) in TRACED
+        deep = kind != "number" or name in TRACED
         for expression in wanted:
             if _holds(value := values.value(expression), deep):
                 yield Demand(kind, expression, value)

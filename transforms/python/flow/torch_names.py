@@ -73,6 +73,11 @@ REDUCTIONS = frozenset(
     {"max", "min", "sum", "any", "all", "mean", "prod", "std", "var", "median", "mode", "norm", "amax", "amin",
      "nansum", "nanmean", "nanmedian", "argmax", "argmin", "logsumexp", "count_nonzero", "cumsum", "cumprod"}
 )  # fmt: skip
+# Constructors that read a list's numbers, by the dtype of what they make (torch/csrc/tensor/python_tensor.cpp).
+CONSTRUCTORS = {
+    "Tensor": "get_default_dtype()", "LongTensor": "int64", "IntTensor": "int32", "ShortTensor": "int16",
+    "FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16",
+}  # fmt: skip
 # Functions that return as many Tensors as their first number, behind the Tensor, says.
 COUNTED = frozenset({"tensor_split", "chunk", "unsafe_chunk"})
 # What returns its indices too where the last of its parameters says so, and how many stand before that.

@@ -72,8 +72,9 @@ class Loops:
             node = values[0] if len(values) == 1 else node
         if isinstance(node, ast.Dict) and None not in node.keys:
             pairs = list(zip(filter(None, node.keys), node.values, strict=True))
-            keyed = {"": [key for key, _ in pairs], "keys": [key for key, _ in pairs], "values": node.values}
-            rows: Sequence[ast.expr] = keyed.get(method) or [ast.Tuple(list(pair)) for pair in pairs]
+            keys, items = [key for key, _ in pairs], [ast.Tuple(list(pair)) for pair in pairs]
+            by_method: dict[str, Sequence[ast.expr]] = {"": keys, "keys": keys, "values": node.values, "items": items}
+            rows = by_method.get(method, ())
         elif method:
             return ()
         elif isinstance(node, ast.Call) and dotted(node.func) == "range" and not node.keywords:

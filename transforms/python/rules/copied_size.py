@@ -26,6 +26,7 @@ import ast
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.nodes import called
+from transforms.python.flow.torch_names import CONSTRUCTORS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -45,10 +46,6 @@ EXAMPLES = (
 )
 
 MESSAGE = "a Tensor is made of a size"
-_LEGACY = {
-    "Tensor": "get_default_dtype()", "LongTensor": "int64", "IntTensor": "int32", "ShortTensor": "int16",
-    "FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16",
-}  # fmt: skip
 _MOVING = frozenset({"to", "cuda"})
 
 
@@ -60,16 +57,16 @@ def rewrite(place: Place) -> Rewrite | None:
     (content,), name, torch = node.args, called(node), place.names.torch
     given = {keyword.arg for keyword in node.keywords}
     written = isinstance(content, (ast.List, ast.Tuple, ast.ListComp))
-    if not (given <= {"dtype", "device"} if name not in _LEGACY else not given):
+    if not (given <= {"dtype", "device"} if name not in CONSTRUCTORS else not given):
         raise Undecided("torch.tensor, which keeps sizes, does not take all that is passed here")
     if not written and not place.site.value.numbers:
         raise Undecided("torch.tensor keeps sizes, and this may be a Tensor, which it would copy")
     start, end = place.layout.start(node.func), place.layout.end(node.func)
     changes = [Change(start, end, f"{torch}.tensor")]
-    if name in _LEGACY:
+    if name in CONSTRUCTORS:
         device = "" if _is_moved(place, node) else ', device="cpu"'
         behind = place.layout.end(content)
-        changes.append(Change(behind, behind, f", dtype={torch}.{_LEGACY[name]}{device}"))
+        changes.append(Change(behind, behind, f", dtype={torch}.{CONSTRUCTORS[name]}{device}"))
     return Rewrite(Level.REVIEW, MESSAGE, tuple(changes))
 
 

@@ -23,7 +23,6 @@ import libcst as cst
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.inferring import inferred
-from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import call
 from transforms.python.writing.place import Place, Rewrite
 
@@ -67,12 +66,10 @@ def rewrite(place: Place) -> Rewrite | None:
     node = place.site.node
     if place.site.kind != "inferred" or not isinstance(node, ast.Call):
         return None
-    inference = inferred(node, place.nodes)
-    if place.shared:
-        raise Undecided("code other than tracing runs this function too, and torch.fx does not trace math.prod")
-    if inference is None or not place.names.module("math"):
-        raise Undecided("the product of the sizes needs math.prod, and the file does not import math")
+    inference, function = inferred(node, place.nodes), place.product()
+    if inference is None:
+        return None
     shape = cst.ensure_type(place.tree(inference.tail), cst.Subscript)
     element = cst.SubscriptElement(cst.Slice(lower=None, upper=cst.parse_expression(ast.unparse(inference.start))))
-    product = call(f"{place.names.module('math')}.prod", shape.with_changes(slice=[element]))
+    product = call(function, shape.with_changes(slice=[element]))
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(inference.unknown, product))

@@ -78,7 +78,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if place.names.module("numpy") != dotted(node.func.value):
         raise Undecided("whether this is numpy, which compiles again for each size, is not to be seen")
     takers = Takers(place)
-    around = takers.around(node)
+    around = place.around(node)
     converts = isinstance(around, ast.Call) and dotted(around.func) == "int" and around.args == [node]
     function, whole = _function(place, node, takers.converted(node), takers)
     given = ", ".join(map(place.text, node.args))
@@ -86,12 +86,12 @@ def rewrite(place: Place) -> Rewrite | None:
     start, end = place.layout.start(replaced), place.layout.end(replaced)
     if "\n" in place.text(node) and replaced is node and not node.keywords:
         start, end = place.layout.start(node.func), place.layout.end(node.func)
-        return Rewrite(Level.REVIEW, MESSAGE, (Change(start, end, function),), general=True)
+        return Rewrite(Level.REVIEW, MESSAGE, (Change(start, end, function),))
     if "\n" in place.text(replaced):
         if not {"#", "'", '"'}.isdisjoint(place.text(replaced)):
             raise Undecided(_NOT_KEPT + "there are comments in the call")
         given = re.sub(r"(?<=[(\[{]) | (?=[)\]}])", "", " ".join(given.split()))
-    return Rewrite(Level.REVIEW, MESSAGE, (Change(start, end, f"{function}({given})"),), general=True)
+    return Rewrite(Level.REVIEW, MESSAGE, (Change(start, end, f"{function}({given})"),))
 
 
 def _function(place: Place, node: ast.Call, becomes_int: bool, takers: Takers) -> tuple[str, bool]:

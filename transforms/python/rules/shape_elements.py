@@ -22,7 +22,6 @@ import libcst as cst
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.nodes import called
-from transforms.python.writing.logic import Undecided
 from transforms.python.writing.nodes import call, parenthesized
 from transforms.python.writing.place import Place, Rewrite
 
@@ -53,12 +52,8 @@ def rewrite(place: Place) -> Rewrite | None:
     tensor = _tensor(shape)
     if tensor is not None and place.values.surely_tensor(tensor):
         new = cst.Call(cst.Attribute(parenthesized(place.tree(tensor)), cst.Name("numel")))
-    elif place.shared:
-        raise Undecided("code other than tracing runs this function too, and torch.fx does not trace math.prod")
-    elif place.names.module("math"):
-        new = call(f"{place.names.module('math')}.prod", place.tree(shape))
     else:
-        raise Undecided("the product of the sizes needs math.prod, and the file does not import math")
+        new = call(place.product(), place.tree(shape))
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, new))
 
 

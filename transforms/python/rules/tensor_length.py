@@ -18,7 +18,6 @@ References: torch/_tensor.py (Tensor.__len__).
 from __future__ import annotations
 
 import ast
-from typing import cast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
@@ -78,12 +77,9 @@ def _may_be_tensor(place: Place, node: ast.expr) -> bool:
 
     Both take a Tensor for it, as torch.jit.trace gives them, and give the same.
     """
-    holders = {id(part): holder for holder in place.nodes for part in ast.iter_child_nodes(holder)}
-    inner, holder = node, holders.get(id(node))
-    while isinstance(holder, (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.keyword)):
-        if isinstance(holder, ast.BinOp):
-            other = holder.right if holder.left is inner else holder.left
-            if not isinstance(holder.op, ast.MatMult) and place.values.value(other).surely_tensor:
-                return True
-        inner, holder = cast("ast.expr", holder), holders.get(id(holder))
+    inner: ast.AST = node
+    while isinstance(holder := place.around(inner), (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.keyword)):
+        if isinstance(holder, ast.BinOp) and place.is_with_tensor(holder, inner):
+            return True
+        inner = holder
     return isinstance(holder, ast.Call) and of_torch(holder) and called(holder) not in _NUMBERS

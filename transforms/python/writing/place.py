@@ -18,7 +18,7 @@ from transforms.python.flow.values import INT, Value
 from transforms.python.reach.composites import Composite
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.expressions import Composer
-from transforms.python.writing.logic import NOWHERE, Conditions
+from transforms.python.writing.logic import NOWHERE, Conditions, Undecided
 from transforms.python.writing.names import Layout, Names
 from transforms.python.writing.nodes import Moved, code, parse_expression, parsed
 from transforms.python.writing.present import present_tensors
@@ -176,6 +176,27 @@ class Place:
     def passed(self, argument: ast.arg) -> Value:
         """What a parameter holds when the function begins."""
         return self.values.value(ast.Name(argument.arg, ast.Load(), lineno=0, col_offset=0))
+
+    def around(self, node: ast.AST) -> ast.AST | None:
+        """What of the function holds a node directly; None for what stands in a function inside."""
+        return self._holders.get(id(node))
+
+    @functools.cached_property
+    def _holders(self) -> dict[int, ast.AST]:
+        return {id(part): holder for holder in self.nodes for part in ast.iter_child_nodes(holder)}
+
+    def is_with_tensor(self, operation: ast.BinOp, operand: ast.AST) -> bool:
+        """Whether an operand is computed with a Tensor, element by element."""
+        other = operation.right if operation.left is operand else operation.left
+        return not isinstance(operation.op, ast.MatMult) and self.values.surely_tensor(other)
+
+    def product(self) -> str:
+        """What math.prod is called. Raises Undecided where it is not, or is not for all who run the function."""
+        if self.shared:
+            raise Undecided("code other than tracing runs this function too, and torch.fx does not trace math.prod")
+        if not self.names.module("math"):
+            raise Undecided("the product of the sizes needs math.prod, and the file does not import math")
+        return f"{self.names.module('math')}.prod"
 
     @functools.cached_property
     def in_loop(self) -> bool:

@@ -30,32 +30,26 @@ class Takers:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._holders = {id(part): holder for holder in place.nodes for part in ast.iter_child_nodes(holder)}
-
-    def around(self, node: ast.AST) -> ast.AST | None:
-        """What holds a node directly."""
-        return self._holders.get(id(node))
 
     def converted(self, node: ast.AST) -> bool:
         """Whether a number only becomes an `int`, itself or behind products, sums and differences."""
-        inner, holder = node, self.around(node)
-        while isinstance(holder, ast.BinOp) and isinstance(holder.op, _MADE):
-            if self._place.values.surely_tensor(holder.right if holder.left is inner else holder.left):
+        inner = node
+        while isinstance(holder := self._place.around(inner), ast.BinOp) and isinstance(holder.op, _MADE):
+            if self._place.is_with_tensor(holder, inner):
                 return False  # of an int it makes another dtype than of a float
-            inner, holder = holder, self.around(holder)
+            inner = holder
         return isinstance(holder, ast.Call) and called(holder) == "int" and isinstance(holder.func, ast.Name)
 
     def are_content(self, node: ast.expr, above: Set[str] = frozenset()) -> bool:
         """Whether all who get a number take one of Python's for it, save the variables `above`, asked for already."""
-        inner, holder = node, self.around(node)
-        while isinstance(holder, (ast.BinOp, *_PASSED_ON)):
+        inner: ast.AST = node
+        while isinstance(holder := self._place.around(inner), (ast.BinOp, *_PASSED_ON)):
             if isinstance(holder, ast.BinOp):
-                other = holder.right if holder.left is inner else holder.left
-                if self._place.values.surely_tensor(other) and not isinstance(holder.op, ast.MatMult):
+                if self._place.is_with_tensor(holder, inner):
                     return True
                 if not self._computes(holder, inner):
                     return False
-            inner, holder = holder, self.around(holder)  # type: ignore[assignment]
+            inner = holder
         match holder:
             case ast.Compare():
                 return self._is_asked(holder)
@@ -71,9 +65,9 @@ class Takers:
 
     def _is_asked(self, truth: ast.AST) -> bool:
         """Whether a truth, which numpy has a type of its own for, only decides."""
-        inner, holder = truth, self.around(truth)
+        inner, holder = truth, self._place.around(truth)
         while isinstance(holder, ast.BoolOp) or (isinstance(holder, ast.UnaryOp) and isinstance(holder.op, ast.Not)):
-            inner, holder = holder, self.around(holder)
+            inner, holder = holder, self._place.around(holder)
         return isinstance(holder, (ast.If, ast.IfExp, ast.While, ast.Assert)) and holder.test is inner
 
     def _computes(self, operation: ast.BinOp, operand: ast.AST) -> bool:

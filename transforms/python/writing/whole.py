@@ -13,7 +13,7 @@ from transforms.python.flow.nodes import EXITS
 ASKING = frozenset(
     {"if", "ifexp", "while", "assert", "check", "coercion", "extremum", "root", "filter", "sort", "layout", "resize",
      "pieces", "choice", "elements", "pair", "hashed", "number", "compared",
-     "turns", "asserted", "counting", "array", "copied"}
+     "turns", "asserted", "counting", "array", "copied", "read"}
 )  # fmt: skip
 Path = tuple[tuple[int, str], ...]
 """The blocks around a place, outermost first: the line of the statement that holds each, and which of its blocks."""
