@@ -100,8 +100,10 @@ def _of_call(node: ast.Call, values: Interpreter) -> Iterator[Demand]:
     if name in _COPYING and len(node.args) == 1 and dotted(node.func) == f"torch.{name}":
         (content,) = node.args
         value = values.value(content)
-        listed = isinstance(content, ast.Tuple) or value.container == "list"  # a torch.Size is no content
-        if (listed or name not in CONSTRUCTORS) and (value.kind == FLOAT or _holds(value, deep=True)):
+        # A torch.Size is no content, nor is what a call unpacks: `torch.Tensor(*sizes)` is of that shape.
+        listed = isinstance(content, ast.Tuple) or value.container == "list"
+        held = value.kind == FLOAT or _holds(value, deep=True)
+        if held and (listed or name not in CONSTRUCTORS) and not isinstance(content, ast.Starred):
             yield Demand("copied", node.func, value)
     if name in _NAMES:
         kind, wanted = _wanted(node, values)

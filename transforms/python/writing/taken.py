@@ -12,7 +12,7 @@ from transforms.python.flow.nodes import called, dotted
 from transforms.python.writing.callees import of_torch
 from transforms.python.writing.place import Place
 
-_CONVERTING = frozenset({"int", "float", "range", "slice", "bool"})
+_CONVERTING = frozenset({"int", "float", "slice", "bool"})
 _CHOOSING = frozenset({"min", "max", "abs"})
 """Builtins that give one of the numbers, which others take then."""
 _SHAPING = frozenset(

@@ -61,6 +61,7 @@ def test_what_math_and_builtins_compute_as_well(rewrite: Any, before: str, after
         "return self.split(np.prod(x.shape))",
         "return x.new_zeros(np.maximum(t, 1.5))",
         "return x * np.log2(t)",
+        "for _ in range(np.prod(x.shape)):\n        x = x + 1\n    return x",
         "return x.new_zeros(tuple(np.array(x.shape)))",
         "return x.new_zeros(self.m * np.prod(x.shape))",  # of an array the dtype would be another
         "return x.new_zeros(int(np.prod(self.sizes, dtype=np.int32) * np.prod(x.shape, dtype=np.int32)))",
