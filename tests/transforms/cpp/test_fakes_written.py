@@ -378,6 +378,17 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
             "auto n = std::max(x.size(0), k), m = w.has_value() ? x.size(1) : k; return at::ones({n, m}, x.options());",
             ["return x.new_ones((torch.sym_max(x.shape[0], k), (x.shape[1] if w is not None else k)))"],
         ),
+        # A local that would make a line too long keeps its name.
+        (
+            (
+                "auto rows = std::max(x.size(0), k) + x.size(1), columns = std::max(x.size(1), k) + x.size(0);"
+                "return at::empty({rows, columns}, x.options());"
+            ),
+            [
+                "columns = torch.sym_max(x.shape[1], k) + x.shape[0]",
+                "return x.new_empty(((torch.sym_max(x.shape[0], k) + x.shape[1]), columns))",
+            ],
+        ),
     ],
 )
 def test_what_is_written(body: str, lines: list[str]) -> None:

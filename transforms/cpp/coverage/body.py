@@ -15,6 +15,8 @@ from codemod.model.callgraph import shortest_ways
 _REFUSED = re.compile(r"(torch\._check\w*\(False), lambda.*", re.S)
 FACTORIES = {"empty": 0, "zeros": 0, "ones": 0, "full": 1}
 """Factories that take sizes first, and how many arguments come between these and the options."""
+_LONGEST = 100
+"""Characters of a statement that fit in a line, where it stands in a branch of a fake that stands in one."""
 
 
 @dataclass
@@ -228,6 +230,8 @@ def _put(line: Line, kept: Sequence[Statement], index: int) -> bool:
     before = user.condition if isinstance(user, Branch) else user.text
     text = line.text if line.atomic or before == line.name else f"({line.text})"
     after = text.join(use.split(before))
+    if len(after) > max(_LONGEST, len(line.written)):
+        return False  # a name is read more easily than what stands beyond the end of a line
     if isinstance(user, Branch):
         user.condition = after
     else:

@@ -24,7 +24,8 @@ _DEPTH = 32
 class Modules:
     """The classes whose lineage leads to a name that ends in `Module`, or into `torch.nn`.
 
-    Other frameworks have modules too: one from outside of the tree counts in files that import torch.
+    Other frameworks have modules too: one from outside of the tree counts in files that import torch, one of the tree
+    where its file does, or that of the class.
 
     Where it leads out of the tree, to a name that says nothing (`PreTrainedModel`), a class is one that sets up its
     base and makes modules or parameters of its own.
@@ -50,16 +51,19 @@ class Modules:
 
     def _says_so(self, kind: ClassPlace) -> bool:
         """Whether a class names a base as modules are named."""
-        names = [(base, self._lineages.target(kind.path, base)) for base in self._lineages.bases(kind)]
-        named = [
-            target for base, target in names if base.endswith(_MODULE) or target.endswith(_MODULE) or _of_nn(target)
-        ]
-        return any(not self._is_anothers(kind.path, target) for target in named)
+        for base in self._lineages.bases(kind):
+            target = self._lineages.target(kind.path, base)
+            named = base.endswith(_MODULE) or target.endswith(_MODULE) or _of_nn(target)
+            if named and not self._is_anothers(kind.path, base, target):
+                return True
+        return False
 
-    def _is_anothers(self, path: str, target: str) -> bool:
-        """Whether a module that a file imports may be one of jax or another framework."""
-        imported = bool(target.partition(".")[0])
-        return imported and not self._tree.located(target)[0] and not self._tree.imports_torch(path)
+    def _is_anothers(self, path: str, base: str, target: str) -> bool:
+        """Whether a module that a file imports, or defines, may be one of jax or another framework."""
+        place = self._lineages.at_top(path, base)
+        if place is None and (not target.partition(".")[0] or self._tree.located(target)[0]):
+            return False
+        return not any(map(self._tree.imports_torch, {path, place.path if place is not None else path}))
 
     def _leads_out(self, kind: ClassPlace) -> bool:
         """Whether a class has a base of which nothing is known: of no file of the tree, of Python or of torch."""

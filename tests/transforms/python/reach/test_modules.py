@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import pytest
@@ -91,6 +92,29 @@ def test_modules_of_other_frameworks_are_none_of_torchs(head: str, base: str, kn
     other = "import torch.nn as nn\nclass Base(nn.Module): ...\n"
     found = followed({"a.py": f"{head}class C({base}):\n{FORWARD}", "b.py": other})[1]
     assert bool(found) == known
+
+
+OWN = "class Module:\n    def parameters(self): ...\n"
+FALLBACK = textwrap.indent(OWN, "    ")
+
+
+@pytest.mark.parametrize(
+    ("files", "known"),
+    [
+        ({"a": f"import numpy as np\n{OWN}class C(Module):\n{FORWARD}"}, False),
+        ({"a": f"from b import Module\nclass C(Module):\n{FORWARD}", "b": OWN}, False),
+        ({"a": f"from b import Module\nclass C(Module):\n{FORWARD}", "b": f"import torch\n{OWN}"}, True),
+        ({"a": f"import torch\nfrom b import Module\nclass C(Module):\n{FORWARD}", "b": OWN}, True),
+        (
+            {"a": f"try:\n    from torch.nn import Module\nexcept ImportError:\n{FALLBACK}class C(Module):\n{FORWARD}"},
+            True,
+        ),
+    ],
+)
+def test_a_module_that_a_tree_makes_itself_is_torchs_where_torch_is_imported(
+    files: dict[str, str], known: bool
+) -> None:
+    assert bool(followed({f"{name}.py": source for name, source in files.items()})[1]) == known
 
 
 def test_classes_that_make_one_another_end() -> None:
