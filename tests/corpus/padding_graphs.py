@@ -58,6 +58,12 @@ FORMS = (
     "    k = {1}\n    if {0}:\n        x = torch.cat((torch.full((n, k), 2.0).to(x), x), dim=1)\n    return x + 1\n",
     "    if {0}:\n        x = x[:-({1})]\n    return x + 1\n",
     "    return (x[..., : -({1})].contiguous() if {0} else x) + 1\n",
+    "    if {0}:\n        k = {1}\n        x = F.pad(x, (0, 0, 0, k))\n        n = n + k\n    return x[: n + 1] * n\n",
+    "    if {0}:\n        x = F.pad(x, ({1}, 0))\n        c += {1}\n    return x * c + n\n",
+    "    y = x * 2\n    if {0}:\n        x, y = (F.pad(t, (0, {1})) for t in (x, y))\n    return torch.cat((x, y))\n",
+    "    y = x * 2\n    if {0}:\n        x, y = map(lambda t: F.pad(t, (0, 0, {1}, 0)), (x, y))\n    return x - y\n",
+    "    if {0}:\n        return F.pad(x, (0, {1}))\n    return x\n",
+    "    if not ({0}):\n        return x\n    return F.pad(x, (0, 0, {1}, {1}))\n",
     "    x = x[1:]\n    k = m - x.size(0) % m\n    if {0}:\n        x = x[: -({1})]\n    return x * k\n",
 )
 SIZES = tuple(itertools.product(range(1, 10), (2, 3), (1, 2, 3, 4, 7), (False, True)))

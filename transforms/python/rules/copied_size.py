@@ -6,8 +6,8 @@
 What it does: `torch.as_tensor` and `torch.asarray` of numbers, or of a list or tuple, and the constructors
 `torch.Tensor`, `torch.LongTensor` and their kin of a list or tuple make new Tensors of what they are given, and so does
 `torch.tensor`. The constructors make them on the CPU whatever the default device is; where the Tensor goes to a device
-at once, none is written. Left is what may be a Tensor itself, which `as_tensor` gives back as it is, and what else is
-passed along.
+at once, none is written. Left is what may be a Tensor itself, which `as_tensor` gives back as it is (a parameter that
+has no annotation may, whatever the tree's own calls pass), and what else is passed along.
 
 Why: Dynamo knows `torch.tensor` alone of them; the others make constants of the sizes: torch 2.13 compiles again for
 each size, and fails where the size is not known. `torch.jit.trace` keeps of all what it keeps of one, a number that is
@@ -25,7 +25,7 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import called
+from transforms.python.flow.nodes import called, named_parameters
 from transforms.python.flow.torch_names import CONSTRUCTORS
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Change, Place, Rewrite
@@ -59,7 +59,7 @@ def rewrite(place: Place) -> Rewrite | None:
     written = isinstance(content, (ast.List, ast.Tuple, ast.ListComp))
     if not (given <= {"dtype", "device"} if name not in CONSTRUCTORS else not given):
         raise Undecided("torch.tensor, which keeps sizes, does not take all that is passed here")
-    if not written and not place.site.value.numbers:
+    if not written and not (place.site.value.numbers and _is_no_others(place, content)):
         raise Undecided("torch.tensor keeps sizes, and this may be a Tensor, which it would copy")
     start, end = place.layout.start(node.func), place.layout.end(node.func)
     changes = [Change(start, end, f"{torch}.tensor")]
@@ -68,6 +68,12 @@ def rewrite(place: Place) -> Rewrite | None:
         behind = place.layout.end(content)
         changes.append(Change(behind, behind, f", dtype={torch}.{CONSTRUCTORS[name]}{device}"))
     return Rewrite(Level.REVIEW, MESSAGE, tuple(changes))
+
+
+def _is_no_others(place: Place, content: ast.expr) -> bool:
+    """Whether a value is no parameter that callers outside of the tree may give a Tensor for."""
+    untyped = {parameter.arg for parameter in named_parameters(place.function.args) if parameter.annotation is None}
+    return place.function.name.startswith("_") or not isinstance(content, ast.Name) or content.id not in untyped
 
 
 def _is_moved(place: Place, node: ast.Call) -> bool:

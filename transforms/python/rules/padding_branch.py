@@ -13,7 +13,9 @@ before. In fakes and metas, which eager does not run, and in PyTorch itself, `gu
 are 0 there is tried with numbers in the place of the sizes: they stay as they are, or become what is missing to a
 multiple (`(m - n % m) % m`), the remainder itself, or no less than 0. Blocks are taken to be wider than 0. What is
 joined with the tensor has to be made of its own sizes, of which all are seen, its dtype and its device: nothing of
-another dtype changes it too. A variable that is 0 else, and read below, is given the amount that may be 0. Left are
+another dtype changes it too. A variable that is 0 else, and read below, is given the amount that may be 0, and so is
+one that is several amounts. Several tensors may be padded at once, by `map` or a comprehension, a length may grow by as
+much (`n = n + pad`), and a branch may return what is padded where the next statement returns it as it is. Left are
 other paddings than by a constant, or by what becomes no less than 0 and is not known for an int, branches that do more,
 and tensors of which somebody may see that they were copied: what is written in place below, by whatever name or
 function, where it shares memory with what is padded or was; what is stored; what a traced function returns to a caller
@@ -96,11 +98,14 @@ def rewrite(place: Place) -> Rewrite | None:
     """The branch whose padding serves every size, or None for branches that do anything else."""
     branch = place.site.node
     found, truth = _padding(place, branch)
+    kept: ast.AST = branch
+    if found is None and isinstance(branch, ast.If):
+        found, truth, kept = _returned(place, branch)
     if found is None or not isinstance(branch, (ast.If, ast.IfExp)):
         return None
     asked = asked_of(place, branch.test, truth)
     amounts = forms(place, found, asked, truth)
-    if amounts is None or copy_is_seen(place, [branch]):
+    if amounts is None or copy_is_seen(place, [kept]):
         return None
     if place.inlined and (reason := asked_anyway(place, asked)):
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="asked-anyway")
@@ -120,6 +125,18 @@ def _padding(place: Place, branch: ast.AST) -> tuple[Padding | None, bool]:
         found = chosen_padding(place, branch.body, branch.orelse)
         return (found, True) if found else (chosen_padding(place, branch.orelse, branch.body), False)
     return None, True
+
+
+def _returned(place: Place, branch: ast.If) -> tuple[Padding | None, bool, ast.expr]:
+    """What a branch returns padded, and what stands behind it returns as it is, or the other way round; which, and what
+    is kept."""
+    block = place.block_of(branch)
+    behind = branch.orelse or block[block.index(branch) + 1 :][:1]
+    match branch.body, behind:
+        case [ast.Return(value=ast.expr() as there)], [ast.Return(value=ast.expr() as here)]:
+            found = chosen_padding(place, there, here)
+            return (found, True, here) if found else (chosen_padding(place, here, there), False, there)
+    return None, True, branch.test
 
 
 def _text(place: Place, amount: ast.expr) -> str:

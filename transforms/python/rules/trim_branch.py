@@ -70,12 +70,13 @@ def rewrite(place: Place) -> Rewrite | None:
     branch = place.site.node
     if not isinstance(branch, (ast.If, ast.IfExp)) or not (trims := trims_of(place, branch)):
         return None
-    tensors = {trim.tensor for trim in trims}
     read = [variables_in(later.amount) for later in trims[1:]]
-    if len(tensors) < len(trims) or any(trim.tensor in names for trim in trims for names in read):
+    if len({trim.tensor for trim in trims}) < len(trims) or any(
+        trim.tensor in names for trim in trims for names in read
+    ):
         return None  # what is read behind a cut is another number than the condition has
     asked = asked_of(place, branch.test, True)
-    amounts = forms(place, Padding([trim.amount for trim in trims], {}, tensors), asked, True)
+    amounts = forms(place, Padding([trim.amount for trim in trims], {}), asked, True)
     if amounts is None or not are_cut_off(place, asked, amounts) or is_seen(place, branch):
         return None
     if place.inlined and (reason := asked_anyway(place, asked)):

@@ -47,7 +47,7 @@ _NUMBERS = frozenset({INT, FLOAT, BOOL, SHAPE})
 class Memory(Traces):
     """What the names of a function hold, statement by statement, and what happens to it from `sites` on.
 
-    A site is a branch, or a call with the arguments that it gives back.
+    A site is a branch, an expression that is copied, or a call with the arguments that it gives back.
     """
 
     def __init__(self, place: Place, sites: Mapping[ast.AST, Sequence[ast.expr]], copies: Collection[str] = ()) -> None:
@@ -160,9 +160,16 @@ class Memory(Traces):
         for node in ast.walk(site):
             if isinstance(node, ast.Assign) and self._place.values.value(node.value).kind not in _NUMBERS:
                 for target in node.targets:
-                    if isinstance(target, ast.Name):
-                        self._keep(self._names.get(target.id, _NONE))
-                        self._set(target.id, {COPY: True})
+                    for part in getattr(target, "elts", [target]):
+                        if isinstance(part, ast.Name):
+                            self._keep(self._names.get(part.id, _NONE))
+                            self._set(part.id, {COPY: True})
+
+    def _copy_of(self, held: Held) -> Held:
+        """What an expression holds that is a site: a copy from now on, of what it held."""
+        self._copied = True
+        self._keep(held)
+        return {COPY: True}
 
     def _keep(self, held: Held) -> None:
         self.kept = {memory: sure for memory, sure in joined([self.kept, held]).items() if memory != COPY}
@@ -239,16 +246,12 @@ class Memory(Traces):
         if isinstance(node, ast.Name):
             held = self._names.get(node.id, _NONE if node.id in self._modules else {node.id: True})
             self._read(node, held)
-            return held
+            return self._copy_of(held) if node in self._sites else held
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
         if isinstance(node, ast.Call):
             held = self._call(node)
-            if node not in self._sites:
-                return held
-            self._copied = True
-            self._keep(joined(map(self._quiet, self._sites[node])))
-            return {COPY: True}
+            return self._copy_of(joined(map(self._quiet, self._sites[node]))) if node in self._sites else held
         if isinstance(node, ast.Lambda):
             self._nested.append(node)
             return joined(self._names.get(name, _NONE) for name in loaded(node))
@@ -269,9 +272,7 @@ class Memory(Traces):
         if isinstance(node, (ast.Yield, ast.YieldFrom)):
             self._returned.append(held)
         if node in self._sites:
-            self._copied = True
-            self._keep(held)
-            return {COPY: True}
+            return self._copy_of(held)
         if isinstance(node, (ast.BinOp, ast.UnaryOp)) and not held:
             held = own_memory(node)
         return self._of_kind(node, held)

@@ -14,7 +14,8 @@ from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.place import Place
 from transforms.python.writing.remainders import held_value, shared_names
 
-_DRAWS = 400
+_DRAWS, _NARROW = 400, 80
+"""How often numbers are drawn, and how often once more of which most are 0, as several amounts seldom are at once."""
 _SMALL, _LARGE = 16, 2**40
 """Between these are the numbers of expressions near which others are drawn."""
 FEWEST = 3
@@ -61,17 +62,18 @@ class Arithmetic:
     def draws(self) -> Iterator[Numbers]:
         """Numbers for all that the functions take, the same each time: small ones, which often agree, and others.
 
-        Every other pair has some near the larger numbers that stand in the expressions, or near what two of these make.
+        Every other pair has some near the larger numbers that stand in the expressions, or near what two of these make;
+        the last are next to 0.
         """
         draw = random.Random(0)
         divisors = [read in self._divisors for read in self._numbers]
         pairs = itertools.combinations_with_replacement(sorted(self._constants), 2)
         made = {number for a, b in pairs for number in (a, b, a + b, a * b)}
         limits = sorted(number for number in made if _SMALL < abs(number) < _LARGE)
-        for index in range(_DRAWS):
-            least, most = (-3, 6) if index % 2 else (-9, 40)
+        for index in range(_DRAWS + _NARROW):
+            least, most = (-1, 1) if index >= _DRAWS else (-3, 6) if index % 2 else (-9, 40)
             numbers = [draw.randint(1 if divisor else least, most) for divisor in divisors]
-            if limits and index % 4 > 1:
+            if limits and index % 4 > 1 and index < _DRAWS:
                 width = draw.choice((1, most))
                 near = [draw.choice(limits) + draw.randint(-width, width) for _ in numbers]
                 chosen = (draw.choice(pair) for pair in zip(numbers, near, strict=True))

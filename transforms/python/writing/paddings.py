@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import blocks, called, dotted, is_read, run_before, variables_in
 from transforms.python.flow.parameters import may_be_left_out
 from transforms.python.flow.torch_names import TORCH_MODULES
+from transforms.python.flow.values import INT
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.fillings import filled_by, is_filling
 from transforms.python.writing.numbers import FEWEST, PLAIN, Arithmetic, value_of
@@ -20,54 +22,69 @@ _PADS = {"pad": ("input", "pad", "mode", "value"), "constant_pad_nd": ("input", 
 
 
 class Padding(NamedTuple):
-    """What a branch pads by, the amounts of all calls together, and variables that it sets to that end.
-
-    `tensors` are the variables that hold what is padded, before or after.
-    """
+    """What a branch pads by, the amounts of all calls together, and variables that it sets to that end."""
 
     amounts: list[ast.expr]
     held: dict[str, ast.expr]
-    tensors: set[str]
+
+
+class Padded(NamedTuple):
+    """What is padded by the same amounts, by the variables that are given it."""
+
+    tensors: dict[str, ast.expr]
+    amounts: ast.expr
 
 
 def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) -> Padding | None:
     """What one path of a branch pads by with a constant, where the other keeps the tensors as they are; else None."""
-    found, targets, changed = Padding([], {}, set()), set[str](), set[str]()
+    found, targets, changed = Padding([], {}), set[str](), set[str]()
     fillings: dict[str, ast.expr] = {}
     nothing = {id(s): ast.unparse(s.targets[0]) for s in kept if isinstance(s, ast.Assign) and _is_nothing(s)}
     keeping = [s for s in kept if id(s) not in nothing]
+    lengths: list[ast.expr] = []
     for statement in padded:
+        if (longer := _lengthened(place, statement)) is not None:
+            # A number that is as much more as the tensor is longer.
+            name, more = longer
+            if name in {*found.held, *fillings, *changed} or not changed.isdisjoint(variables_in(more)):
+                return None
+            lengths.append(more)
+            changed.add(name)
+            continue
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return None
         (target,) = statement.targets
-        if not isinstance(target, ast.Name):
+        given = _padded(place, statement, fillings)
+        if given is None and not isinstance(target, ast.Name):
             if not _rereads(place, statement, targets):
                 return None
             changed |= variables_in(target)
             continue
-        given = padded_by(statement.value) or filled_by(place, statement.value, fillings)
         # What is read behind a change is another number than the condition has.
-        again = target.id in found.held or target.id in fillings
-        if again or not changed.isdisjoint(variables_in(given[1] if given else statement.value)):
+        again = not {*found.held, *fillings}.isdisjoint(variables_in(target))
+        if again or not changed.isdisjoint(variables_in(given.amounts if given else statement.value)):
             return None
-        if given is None and is_filling(statement.value):
-            fillings[target.id] = statement.value
-            continue
         if given is None:
-            if not is_read(statement.value, PLAIN):
+            (name,) = variables_in(target)
+            if is_filling(statement.value):
+                fillings[name] = statement.value
+            elif is_read(statement.value, PLAIN):
+                found.held[name] = statement.value
+            else:
                 return None
-            found.held[target.id] = statement.value
             continue
-        tensor, amounts = given
+        amounts = given.amounts
         amounts = found.held.get(amounts.id, amounts) if isinstance(amounts, ast.Name) else amounts
         elements = listed(amounts)
-        keeps = _keeps(keeping, target.id, tensor) or (not keeping and _holds(place, target.id, tensor))
-        if not elements or not keeps or _may_be_none(place, tensor):
+        if not elements:
             return None
+        for name, tensor in given.tensors.items():
+            keeps = _keeps(keeping, name, tensor) or (not keeping and _holds(place, name, tensor))
+            if not keeps or _may_be_none(place, tensor):
+                return None
         found.amounts.extend(elements)
-        found.tensors.update({target.id}, variables_in(tensor))
-        targets.add(target.id)
-        changed.add(target.id)
+        targets |= given.tensors.keys()
+        changed |= given.tensors.keys()
     outlives = _outliving(place, {*found.held, *fillings}, padded) if found.amounts else set[str]()
     if not found.amounts or not all(name in found.held and _is_else_nothing(place, name, kept) for name in outlives):
         return None
@@ -75,8 +92,42 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
         return None
     if not all(any(part in found.amounts for part in ast.walk(filling)) for filling in fillings.values()):
         return None  # of less than nothing none can be made, and its amount is changed where it is joined
-    own = [amount for amount in found.amounts if not (isinstance(amount, ast.Name) and amount.id in outlives)]
-    return found._replace(amounts=[*own, *(found.held[name] for name in sorted(outlives))])
+    found.amounts.extend(lengths)
+    named = outlives | _shared(found, fillings)
+    own = [amount for amount in found.amounts if not (isinstance(amount, ast.Name) and amount.id in named)]
+    return found._replace(amounts=[*own, *(found.held[name] for name in sorted(named))])
+
+
+def _padded(place: Place, statement: ast.Assign, fillings: dict[str, ast.expr]) -> Padded | None:
+    """What an assignment pads, by itself or by what is joined with it; None where it does anything else."""
+    (target,) = statement.targets
+    if not isinstance(target, ast.Name):
+        return _padded_each(place, statement)
+    one = padded_by(statement.value) or filled_by(place, statement.value, fillings)
+    return Padded({target.id: one[0]}, one[1]) if one else None
+
+
+def _shared(found: Padding, fillings: dict[str, ast.expr]) -> set[str]:
+    """The variables that are more than one amount, and stand in nothing else: they are changed where they are set."""
+    counts = Counter(amount.id for amount in found.amounts if isinstance(amount, ast.Name))
+    others = [*found.held.values(), *fillings.values(), *(a for a in found.amounts if not isinstance(a, ast.Name))]
+    read = set[str]().union(*map(variables_in, others))
+    return {name for name, count in counts.items() if count > 1 and name in found.held and name not in read}
+
+
+def _lengthened(place: Place, statement: ast.stmt) -> tuple[str, ast.expr] | None:
+    """The int that a statement adds to, and what it adds: `t = t + n`, `t += n`; None for other statements."""
+    match statement:
+        case ast.AugAssign(target=ast.Name(id=name) as number, op=ast.Add(), value=more):
+            pass
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name(id=left) as number, op=ast.Add(), right=more)
+        ) if left == name:
+            pass
+        case _:
+            return None
+    values = map(place.values.value, (number, more))
+    return (name, more) if all(value.integral or (value.kind == INT and value.sure) for value in values) else None
 
 
 def _may_be_none(place: Place, tensor: ast.expr) -> bool:
@@ -95,9 +146,7 @@ def chosen_padding(place: Place, value: ast.expr, other: ast.expr) -> Padding | 
     given = padded_by(value) or filled_by(place, value, {})
     if given is None or not listed(given[1]) or ast.dump(given[0]) != ast.dump(other):
         return None
-    choices = (n for n in place.nodes if isinstance(n, ast.Assign) and any(p is place.site.node for p in ast.walk(n)))
-    targets = {name for assignment in choices for target in assignment.targets for name in variables_in(target)}
-    return Padding(listed(given[1]), {}, targets | variables_in(other))
+    return Padding(listed(given[1]), {})
 
 
 def listed(amounts: ast.expr) -> list[ast.expr]:
@@ -127,6 +176,38 @@ def padded_by(value: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     acts = any(called(node) != "float" for node in ast.walk(filled) if isinstance(node, ast.Call))
     acts = acts or any(isinstance(node, ast.Subscript) for node in ast.walk(filled))  # of an element that may not be
     return None if acts or "input" not in given or "pad" not in given else (given["input"], given["pad"])
+
+
+def _padded_each(place: Place, statement: ast.Assign) -> Padded | None:
+    """What `q, k = (F.pad(t, …) for t in (q, k))` pads, or a list of them, or `map(lambda t: …, (q, k))`; else None."""
+    value = statement.value
+    if _is_builtin(place, value, ("tuple", "list")) and isinstance(value, ast.Call) and len(value.args) == 1:
+        (value,) = value.args
+    match value:
+        case ast.GeneratorExp(elt=made, generators=[ast.comprehension(ast.Name(id=each), iter=given, ifs=[])]):
+            pass
+        case ast.ListComp(elt=made, generators=[ast.comprehension(ast.Name(id=each), iter=given, ifs=[])]):
+            pass
+        case ast.Call(args=[ast.Lambda(args=ast.arguments(args=[ast.arg(arg=each)]), body=made), given]) if _is_builtin(
+            place, value, ("map",)
+        ):
+            pass
+        case _:
+            return None
+    one, (target,) = padded_by(made), statement.targets
+    tensors, names = (getattr(side, "elts", []) for side in (given, target))
+    if one is None or each in variables_in(one[1]) or not (isinstance(one[0], ast.Name) and one[0].id == each):
+        return None
+    if len(tensors) != len(names) or not all(isinstance(name, ast.Name) for name in names) or not names:
+        return None
+    return Padded({name.id: tensor for name, tensor in zip(names, tensors, strict=True)}, one[1])
+
+
+def _is_builtin(place: Place, node: ast.expr, names: Sequence[str]) -> bool:
+    """Whether an expression calls a builtin of these names, with arguments alone."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
+        return False
+    return node.func.id in names and node.func.id not in place.values.variables
 
 
 def _rereads(place: Place, statement: ast.Assign, tensors: set[str]) -> bool:

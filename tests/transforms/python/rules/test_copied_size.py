@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.transforms.cpp.snippets import MemoryProject
+from transforms.python.transform import PythonTransform
 
 HEAD = "def f(self, x: Tensor, xs: list[Tensor], k: int, u):\n    n, c = x.shape\n"
 MODULE = {"inlined": True, "eager": True, "exported": True}
@@ -74,6 +78,25 @@ def test_what_is_made_of_no_size_is_not(look: Any, call: str) -> None:
 
 def test_fake_tensors_read_the_number_in_either(look: Any) -> None:
     assert not look(f"{HEAD}    return x + torch.as_tensor([n])\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "above", "written"),
+    [
+        ("scale", "size", "", False),
+        ("_scale", "size", "", True),
+        ("scale", "size: int", "", True),
+        ("scale", "size", "size = size * 2\n    ", False),
+    ],
+)
+def test_what_callers_elsewhere_may_give_is_left(
+    tmp_path: Path, name: str, parameter: str, above: str, written: bool
+) -> None:
+    helper = f"def {name}({parameter}):\n    {above}return torch.as_tensor(size)\n\n\n"
+    source = f"import torch\n\n\n{helper}@torch.compile\ndef f(x: torch.Tensor):\n    return x * {name}(x.size(0))\n"
+    found = PythonTransform().analyse(MemoryProject(tmp_path, {"p.py": source}, tmp_path / "none.yaml"))
+    assert {finding.rule for finding in found} == {"copied-size"}
+    assert written == any(finding.edits for finding in found)
 
 
 FORMS = [

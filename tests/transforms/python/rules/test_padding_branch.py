@@ -93,7 +93,6 @@ def test_what_is_compiled_pads_by_nothing(rewrite: Any, body: str, new: str) -> 
         'pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad), "replicate")\n',
         "pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad), value=draw())\n",
         "pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad), value=float(x[0, 0]))\n",
-        "pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad))\n        n = n + pad\n",
         "pad = -n % m\n    if pad:\n        x = F.pad(y, (0, pad))\n",
         "pad = -n % m\n    if pad:\n        x = other.pad(x, (0, pad))\n",
         "pad = -n % m\n    if pad:\n        x = F.pad(x, (0, pad))\n    else:\n        x = x.clone()\n",
