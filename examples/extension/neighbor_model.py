@@ -25,6 +25,16 @@ def relative_rows(source: Tensor, rows: Tensor) -> Tensor:
     return rows / torch.as_tensor([source.size(0)], device=rows.device)
 
 
+@torch.compile(dynamic=True)
+def fitted_rows(source: Tensor, rows: int) -> Tensor:
+    """What is short is padded, and what is long is cut: one graph does both."""
+    if source.size(0) < rows:
+        source = torch.nn.functional.pad(source, (0, 0, 0, rows - source.size(0)))
+    else:
+        source = source[:rows]
+    return source + 1
+
+
 @register_lowering(torch.ops.neighbors.padded_rows)
 def padded_rows(source, rows):
     """Written for an older torch: this method of `sizevars` has another name now."""

@@ -66,6 +66,13 @@ FORMS = (
     "    if not ({0}):\n        return x\n    return F.pad(x, (0, 0, {1}, {1}))\n",
     "    x = x[1:]\n    k = m - x.size(0) % m\n    if {0}:\n        x = x[: -({1})]\n    return x * k\n",
 )
+LENGTHS = (
+    "    if {0}:\n        x = F.pad(x, (0, 0, 0, {1}))\n    else:\n        x = x[:m]\n    return x + 1\n",
+    "    if n > m:\n        x = x[:m]\n    elif {0}:\n        x = F.pad(x, (0, 0, 0, {1}))\n    return x + 1\n",
+    "    if {0}:\n        return F.pad(x, (0, 0, {1}, 0))\n    return x[:m]\n",
+    "    if {0}:\n        x = F.pad(x, (0, 0, 0, {1}))\n    elif n > m:\n        x = x[:m, :]\n    return x.sum(0)\n",
+    "    if n >= m:\n        x = x[: m + c]\n    elif {0}:\n        x = F.pad(x, (0, 0, 0, {1}))\n    return x + 1\n",
+)
 SIZES = tuple(itertools.product(range(1, 10), (2, 3), (1, 2, 3, 4, 7), (False, True)))
 
 
@@ -96,13 +103,13 @@ def rewrite(source: str) -> str:
     return apply(source, home=None)
 
 
-def sources(forms: Sequence[str] = FORMS) -> list[str]:
+def sources(forms: Sequence[str] = (*FORMS, *LENGTHS)) -> list[str]:
     """Every condition with every amount in every form, each function once."""
     pairs = list(itertools.product(CONDITIONS, AMOUNTS))
     return list(dict.fromkeys(HEAD + form.format(*pair) for form in forms for pair in pairs))
 
 
-def rewritten(forms: Sequence[str] = FORMS) -> list[tuple[str, str]]:
+def rewritten(forms: Sequence[str] = (*FORMS, *LENGTHS)) -> list[tuple[str, str]]:
     """The functions of some forms that the rules change, before and after."""
     changed = [(source, rewrite(source)) for source in sources(forms)]
     return [(before, after) for before, after in changed if "is_compiling()" in after]

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from padding_graphs import FORMS, HEAD, differs, graphs, rewrite, rewritten, takes_unknown
+from padding_graphs import FORMS, HEAD, LENGTHS, differs, graphs, rewrite, rewritten, takes_unknown
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -14,6 +14,16 @@ def test_what_is_rewritten_gives_the_same_on_both_ways(form: str) -> None:
     pairs = rewritten([form])
     assert len(pairs) > 8
     assert [shown for pair in pairs if (shown := differs(*pair))] == []
+
+
+@pytest.mark.parametrize("form", LENGTHS)
+def test_what_is_short_is_padded_and_what_is_long_is_cut(form: str) -> None:
+    pairs = rewritten([form])
+    assert len(pairs) > 3 or "m + c" in form  # what is cut there is longer than what is padded
+    assert [shown for pair in pairs if (shown := differs(*pair))] == []
+    for before, after in pairs[::4]:
+        assert graphs(before) > graphs(after)
+        assert takes_unknown(after) > takes_unknown(before)
 
 
 def test_what_is_wrong_is_seen() -> None:

@@ -52,9 +52,9 @@ def _asked_again(place: Place, operand: ast.expr) -> str:
 def _settled(place: Place, operand: ast.expr) -> str:
     """Whether what gave a tensor its size leaves nothing to ask of it and of the other size."""
     arithmetic = Arithmetic(place)
-    parts = list(_parts(operand, arithmetic))
+    parts = list(parts_of(operand, arithmetic))
     texts = {ast.unparse(part) for part in parts}
-    sizes = {ast.unparse(part): size for part in parts if (size := _size(place, part)) is not None}
+    sizes = {ast.unparse(part): size for part in parts if (size := size_of(place, part)) is not None}
     for text, size in sizes.items():
         others = [other for other in sizes.values() if other[:2] != size[:2]]
         made = _given(place, size)
@@ -63,7 +63,7 @@ def _settled(place: Place, operand: ast.expr) -> str:
         if _cuts(made, size.dimension, texts - {text}):
             return f"the slice at line {made.lineno} asks the same of a size with guards: no graph would be saved"
         by_size = _by_size(made, size.dimension)
-        given = filter(None, (_size(place, argument) for argument in by_size))
+        given = filter(None, (size_of(place, argument) for argument in by_size))
         if any(argument[:2] == other[:2] for argument in given for other in others):
             return (
                 f"{size.tensor} is made for that size at line {made.lineno}: a compiler asks nothing of equal symbols"
@@ -71,7 +71,7 @@ def _settled(place: Place, operand: ast.expr) -> str:
     return ""
 
 
-def _parts(node: ast.expr, arithmetic: Arithmetic) -> Iterator[ast.expr]:
+def parts_of(node: ast.expr, arithmetic: Arithmetic) -> Iterator[ast.expr]:
     """The expressions that a condition is made of, those of its variables instead of these."""
     pending, seen = [node], set[str]()
     while pending:
@@ -87,7 +87,7 @@ def _parts(node: ast.expr, arithmetic: Arithmetic) -> Iterator[ast.expr]:
             pending += [child for child in ast.iter_child_nodes(part) if isinstance(child, ast.expr)]
 
 
-def _size(place: Place, node: ast.expr) -> _Size | None:
+def size_of(place: Place, node: ast.expr) -> _Size | None:
     """The size that an expression reads, or that a variable holds of an unpacked shape."""
     read = dimension_of(node)
     if read is not None:

@@ -41,16 +41,22 @@ def _trim(place: Place, value: ast.expr, tensor: str) -> Trim | None:
         return None
     if not _is_tensor(place, value.value):
         return None
+    dimension, stop = end_of(value)
+    if not isinstance(stop, ast.UnaryOp) or not isinstance(stop.op, ast.USub):
+        return None
+    return Trim(value, tensor, dimension, stop.operand)
+
+
+def end_of(value: ast.Subscript) -> tuple[int, ast.expr | None]:
+    """The dimension that a slice ends, from the last behind `...`, and where; no end where it does anything else."""
     parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
     rests = [at for at, part in enumerate(parts) if isinstance(part, ast.Constant) and part.value is Ellipsis]
     whole = [isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None for part in parts]
     (index, *others) = [at for at in range(len(parts)) if at not in rests and not whole[at]] or [-1]
     cut = parts[index]
     if others or len(rests) > 1 or not isinstance(cut, ast.Slice) or cut.lower is not None or cut.step is not None:
-        return None
-    if not isinstance(cut.upper, ast.UnaryOp) or not isinstance(cut.upper.op, ast.USub):
-        return None
-    return Trim(value, tensor, index - len(parts) if rests and rests[0] < index else index, cut.upper.operand)
+        return 0, None
+    return index - len(parts) if rests and rests[0] < index else index, cut.upper
 
 
 def _is_tensor(place: Place, name: ast.Name) -> bool:
