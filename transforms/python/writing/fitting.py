@@ -10,7 +10,7 @@ from typing import NamedTuple
 from transforms.python.flow.nodes import variables_in
 from transforms.python.writing.asked_anyway import parts_of, size_of
 from transforms.python.writing.numbers import FEWEST, Arithmetic, value_of
-from transforms.python.writing.paddings import listed, padded_by, padding
+from transforms.python.writing.paddings import clamped, listed, padded_by, padding
 from transforms.python.writing.place import Place
 from transforms.python.writing.trims import end_of
 
@@ -103,11 +103,10 @@ def amounts(place: Place, found: Fitting) -> list[ast.expr] | None:
     if size is None or stop is None:
         return None
     tests = [*found.ways, *([found.cuts] if found.cuts else [])]
-    shorter = [ast.Call(ast.Name("max", ast.Load()), [amount, ast.Constant(0)], []) for amount in found.amounts]
     functions = [arithmetic.function(node) for node in (*(test for test, _ in tests), size, stop, *found.amounts)]
-    if None in functions or any(arithmetic.function(node) is None for node in shorter):
+    if None in functions:
         return None
-    counts, clamped = Counter[str](), [False] * len(shorter)
+    counts, negative = Counter[str](), [False] * len(found.amounts)
     for drawn in arithmetic.draws():
         values = [value_of(function, drawn) for function in functions if function is not None]
         if None in values:
@@ -122,11 +121,11 @@ def amounts(place: Place, found: Fitting) -> list[ast.expr] | None:
             return None
         if not pads and max(given) > 0:
             return None
-        clamped = [clamp or (not pads and number < 0) for clamp, number in zip(clamped, given, strict=True)]
+        negative = [was or (not pads and number < 0) for was, number in zip(negative, given, strict=True)]
         counts["pads" if pads else "cuts" if cuts else "keeps"] += 1
     if min(counts["pads"], counts["cuts"]) < FEWEST:
         return None
-    return [less if clamp else old for old, less, clamp in zip(found.amounts, shorter, clamped, strict=True)]
+    return [clamped(amount) if was else amount for amount, was in zip(found.amounts, negative, strict=True)]
 
 
 def _size(place: Place, found: Fitting, dimension: int, arithmetic: Arithmetic) -> ast.expr | None:

@@ -270,7 +270,12 @@ def _forms(arithmetic: Arithmetic, amount: ast.expr, asked: ast.expr) -> Iterato
         if isinstance(part, ast.expr) and isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mod):
             yield part
             yield ast.BinOp(amount, ast.Mod(), value.right)
-    yield ast.Call(ast.Name("max", ast.Load()), [amount, ast.Constant(0)], [])
+    yield clamped(amount)
+
+
+def clamped(amount: ast.expr) -> ast.expr:
+    """`max(amount, 0)`."""
+    return ast.Call(ast.Name("max", ast.Load()), [amount, ast.Constant(0)], [])
 
 
 def _keeps(kept: Sequence[ast.stmt], name: str, tensor: ast.expr) -> bool:
