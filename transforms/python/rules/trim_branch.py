@@ -71,9 +71,8 @@ def rewrite(place: Place) -> Rewrite | None:
     if not isinstance(branch, (ast.If, ast.IfExp)) or not (trims := trims_of(place, branch)):
         return None
     read = [variables_in(later.amount) for later in trims[1:]]
-    if len({trim.tensor for trim in trims}) < len(trims) or any(
-        trim.tensor in names for trim in trims for names in read
-    ):
+    tensors = {trim.tensor for trim in trims}
+    if len(tensors) < len(trims) or not all(map(tensors.isdisjoint, read)):
         return None  # what is read behind a cut is another number than the condition has
     asked = asked_of(place, branch.test, True)
     amounts = forms(place, Padding([trim.amount for trim in trims], {}), asked, True)

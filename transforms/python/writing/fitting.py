@@ -77,20 +77,19 @@ def _fitting(
         ) if tensor == of and (found := padding(place, pads, [])):
             given, held = found.amounts, found.held
         case [ast.Return(value=ast.expr() as value)], [ast.Return(value=ast.Subscript(value=ast.Name(id=of)) as cut)]:
-            pad = padded_by(value)
-            kept, given, held = cut, listed(pad[1]) if pad else [], {}
+            call = padded_by(value)
+            kept, given, held = cut, listed(call[1]) if call else [], {}
         case _:
             return None
-    one = padded_by(value)
-    if one is None or not given or not (isinstance(one[0], ast.Name) and one[0].id == of):
+    tensor_of, _ = padded_by(value) or (None, None)
+    if not given or not (isinstance(tensor_of, ast.Name) and tensor_of.id == of):
         return None
     # What the slice reads is read behind the padding.
     changed = {n.id for s in pads for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     if not variables_in(cut.slice).isdisjoint({of, *changed}):
         return None
-    if any(
-        isinstance(part, ast.NamedExpr) for test, _ in (*ways, *([cuts] if cuts else [])) for part in ast.walk(test)
-    ):
+    tests = [test for test, _ in (*ways, *([cuts] if cuts else []))]
+    if any(isinstance(part, ast.NamedExpr) for test in tests for part in ast.walk(test)):
         return None
     return Fitting(tuple(ways), cuts, value, given, held, cut, kept)
 
@@ -121,11 +120,11 @@ def amounts(place: Place, found: Fitting) -> list[ast.expr] | None:
             return None
         if not pads and max(given) > 0:
             return None
-        negative = [was or (not pads and number < 0) for was, number in zip(negative, given, strict=True)]
+        negative = [is_less or (not pads and number < 0) for is_less, number in zip(negative, given, strict=True)]
         counts["pads" if pads else "cuts" if cuts else "keeps"] += 1
     if min(counts["pads"], counts["cuts"]) < FEWEST:
         return None
-    return [clamped(amount) if was else amount for amount, was in zip(found.amounts, negative, strict=True)]
+    return [clamped(amount) if is_less else amount for amount, is_less in zip(found.amounts, negative, strict=True)]
 
 
 def _size(place: Place, found: Fitting, dimension: int, arithmetic: Arithmetic) -> ast.expr | None:

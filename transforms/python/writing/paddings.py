@@ -103,8 +103,8 @@ def _padded(place: Place, statement: ast.Assign, fillings: dict[str, ast.expr]) 
     (target,) = statement.targets
     if not isinstance(target, ast.Name):
         return _padded_each(place, statement)
-    one = padded_by(statement.value) or filled_by(place, statement.value, fillings)
-    return Padded({target.id: one[0]}, one[1]) if one else None
+    given = padded_by(statement.value) or filled_by(place, statement.value, fillings)
+    return Padded({target.id: given[0]}, given[1]) if given else None
 
 
 def _shared(found: Padding, fillings: dict[str, ast.expr]) -> set[str]:
@@ -194,13 +194,13 @@ def _padded_each(place: Place, statement: ast.Assign) -> Padded | None:
             pass
         case _:
             return None
-    one, (target,) = padded_by(made), statement.targets
-    tensors, names = (getattr(side, "elts", []) for side in (given, target))
-    if one is None or each in variables_in(one[1]) or not (isinstance(one[0], ast.Name) and one[0].id == each):
+    tensor, amounts = padded_by(made) or (None, None)
+    if amounts is None or each in variables_in(amounts) or not (isinstance(tensor, ast.Name) and tensor.id == each):
         return None
+    tensors, names = (getattr(side, "elts", []) for side in (given, statement.targets[0]))
     if len(tensors) != len(names) or not all(isinstance(name, ast.Name) for name in names) or not names:
         return None
-    return Padded({name.id: tensor for name, tensor in zip(names, tensors, strict=True)}, one[1])
+    return Padded({name.id: tensor for name, tensor in zip(names, tensors, strict=True)}, amounts)
 
 
 def _is_builtin(place: Place, node: ast.expr, names: Sequence[str]) -> bool:
