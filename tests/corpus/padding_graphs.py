@@ -71,6 +71,8 @@ LENGTHS = (
     "    if n > m:\n        x = x[:m]\n    elif {0}:\n        x = F.pad(x, (0, 0, 0, {1}))\n    return x + 1\n",
     "    if {0}:\n        return F.pad(x, (0, 0, {1}, 0))\n    return x[:m]\n",
     "    if {0}:\n        x = F.pad(x, (0, 0, 0, {1}))\n    elif n > m:\n        x = x[:m, :]\n    return x.sum(0)\n",
+    "    if {0}:\n        x = F.pad(x, (0, 0, {1}, 0))\n    else:\n        x = x[-m:].contiguous()\n    return x + 1\n",
+    "    if n >= m:\n        return x[-m:, :].contiguous()\n    return F.pad(x, (0, 0, {1}, 0)).contiguous()\n",
     "    if n >= m:\n        x = x[: m + c]\n    elif {0}:\n        x = F.pad(x, (0, 0, 0, {1}))\n    return x + 1\n",
 )
 SIZES = tuple(itertools.product(range(1, 10), (2, 3), (1, 2, 3, 4, 7), (False, True)))

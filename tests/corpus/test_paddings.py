@@ -19,7 +19,7 @@ def test_what_is_rewritten_gives_the_same_on_both_ways(form: str) -> None:
 @pytest.mark.parametrize("form", LENGTHS)
 def test_what_is_short_is_padded_and_what_is_long_is_cut(form: str) -> None:
     pairs = rewritten([form])
-    assert len(pairs) > 3 or "m + c" in form  # what is cut there is longer than what is padded
+    assert len(pairs) > 1 or "m + c" in form  # what is cut there is longer than what is padded
     assert [shown for pair in pairs if (shown := differs(*pair))] == []
     for before, after in pairs[::4]:
         assert graphs(before) > graphs(after)

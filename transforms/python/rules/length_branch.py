@@ -7,11 +7,11 @@
 
 What it does: wherever the code is compiled the tensor is padded, by no less than 0, and what is padded is cut; eager
 branches as before. In PyTorch itself `guard_or_true` decides. Either way may come first, lengths that fit may go by
-both, and what fits may be returned. That one path gives what the others do is tried with numbers in the place of the
-sizes: nothing is padded where the tensor is cut, and nothing is cut off where it is padded, or fits. The dimension that
-is cut has to be that of a size which the branch compares. Left are paddings other than by a constant; slices that begin
-elsewhere, take steps, or read what the path changes; branches that do more; what Dynamo does not trace; and tensors of
-which somebody may see that they were copied, as for padding-branch.
+both, what fits may be returned, and the end be kept: `x[-n:]`. That one path gives what the others do is tried with
+numbers in the place of the sizes: nothing is padded where the tensor is cut, and nothing is cut off where it is padded,
+or fits. The dimension that is cut has to be that of a size which the branch compares. Left are paddings other than by a
+constant; slices that begin elsewhere, take steps, or read what the path changes; branches that do more; what Dynamo
+does not trace; and tensors of which somebody may see that they were copied, as for padding-branch.
 
 Why: one graph pads and cuts. The branch fails where the size is not known while tracing; where it is dynamic there is a
 graph for what is short, one for what is long, and often one for what fits.
@@ -78,5 +78,5 @@ def rewrite(place: Place) -> Rewrite | None:
 def _cut(place: Place, found: Fitting) -> Change:
     """The slice of the one path, written behind the padding of the other."""
     end, layout = place.layout.end(found.padded), place.layout
-    text = layout.source[layout.end(found.cut.value) : layout.end(found.cut)].decode()
+    text = layout.source[layout.end(found.cut.value) : layout.end(found.last)].decode()
     return Change(end, end, text)

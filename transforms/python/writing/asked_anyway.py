@@ -18,12 +18,16 @@ _LENGTH = re.compile(r"len|long|size|shape|max|num")
 _TESTED = (ast.If, ast.IfExp, ast.While)
 
 
-class _Size(NamedTuple):
-    """One dimension of a variable's tensor, and the line that reads it."""
+class Size(NamedTuple):
+    """One dimension of a variable's tensor, and the line that reads it.
+
+    `rank` is how many dimensions the tensor has, 0 where that line does not say so.
+    """
 
     tensor: str
     dimension: int
     line: int
+    rank: int = 0
 
 
 def asked_anyway(place: Place, asked: ast.expr) -> str:
@@ -87,11 +91,11 @@ def parts_of(node: ast.expr, arithmetic: Arithmetic) -> Iterator[ast.expr]:
             pending += [child for child in ast.iter_child_nodes(part) if isinstance(child, ast.expr)]
 
 
-def size_of(place: Place, node: ast.expr) -> _Size | None:
+def size_of(place: Place, node: ast.expr) -> Size | None:
     """The size that an expression reads, or that a variable holds of an unpacked shape."""
     read = dimension_of(node)
     if read is not None:
-        return _Size(*read, node.lineno) if read[0].isidentifier() else None
+        return Size(*read, node.lineno) if read[0].isidentifier() else None
     if not isinstance(node, ast.Name) or len(place.assigned(node.id)) != 1:
         return None
     for statement in place.nodes:
@@ -101,11 +105,11 @@ def size_of(place: Place, node: ast.expr) -> _Size | None:
             tensor = shape_owner(statement.value)
             starred = any(isinstance(target, ast.Starred) for target in targets)
             known = tensor.isidentifier() and not isinstance(statement.value, ast.Name) and not starred
-            return _Size(tensor, names.index(node.id), statement.lineno) if known else None
+            return Size(tensor, names.index(node.id), statement.lineno, len(names)) if known else None
     return None
 
 
-def _given(place: Place, size: _Size) -> ast.expr | None:
+def _given(place: Place, size: Size) -> ast.expr | None:
     """What a tensor was given last before its size is read, on every way to the branch; None where that is not seen."""
     stores = [
         n for n in place.nodes if isinstance(n, ast.Name) and n.id == size.tensor and isinstance(n.ctx, ast.Store)

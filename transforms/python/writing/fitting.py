@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import variables_in
+from transforms.python.flow.nodes import called, variables_in
 from transforms.python.writing.asked_anyway import parts_of, size_of
 from transforms.python.writing.numbers import FEWEST, Arithmetic, value_of
 from transforms.python.writing.paddings import clamped, listed, padded_by, padding
 from transforms.python.writing.place import Place
-from transforms.python.writing.trims import end_of
+from transforms.python.writing.trims import kept_by
 
 
 class Fitting(NamedTuple):
@@ -26,6 +26,8 @@ class Fitting(NamedTuple):
     amounts: list[ast.expr]
     held: dict[str, ast.expr]
     cut: ast.Subscript
+    last: ast.expr
+    """The end of what is written behind the padding: the slice, or `contiguous()` of it."""
     kept: ast.If | ast.Subscript
     """The branch, or the slice that is returned."""
 
@@ -69,20 +71,21 @@ def _fitting(
     others: Sequence[ast.stmt],
 ) -> Fitting | None:
     """The same with the conditions, of statements that pad and of those that cut."""
-    kept: ast.If | ast.Subscript = branch
     match pads, others:
-        case (
-            [*_, ast.Assign(value=value)],
-            [ast.Assign(targets=[ast.Name(id=tensor)], value=ast.Subscript(value=ast.Name(id=of)) as cut)],
-        ) if tensor == of and (found := padding(place, pads, [])):
-            given, held = found.amounts, found.held
-        case [ast.Return(value=ast.expr() as value)], [ast.Return(value=ast.Subscript(value=ast.Name(id=of)) as cut)]:
-            call = padded_by(value)
-            kept, given, held = cut, listed(call[1]) if call else [], {}
+        case [*_, ast.Assign(value=value)], [ast.Assign(targets=[ast.Name(id=tensor)], value=other)]:
+            found = padding(place, pads, [])
+            given, held = (found.amounts, found.held) if found else ([], {})
+        case [ast.Return(value=ast.expr() as value)], [ast.Return(value=ast.expr() as other)]:
+            tensor, call = "", padded_by(_inner(value))
+            given, held = listed(call[1]) if call else [], {}
         case _:
             return None
-    tensor_of, _ = padded_by(value) or (None, None)
-    if not given or not (isinstance(tensor_of, ast.Name) and tensor_of.id == of):
+    padded, cut = _inner(value), _inner(other)
+    padded_tensor, _ = padded_by(padded) or (None, None)
+    if not given or not isinstance(cut, ast.Subscript) or not isinstance(padded_tensor, ast.Name):
+        return None
+    of = padded_tensor.id
+    if not isinstance(cut.value, ast.Name) or cut.value.id != of or tensor not in ("", of):
         return None
     # What the slice reads is read behind the padding.
     changed = {n.id for s in pads for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -91,18 +94,26 @@ def _fitting(
     tests = [test for test, _ in (*ways, *([cuts] if cuts else []))]
     if any(isinstance(part, ast.NamedExpr) for test in tests for part in ast.walk(test)):
         return None
-    return Fitting(tuple(ways), cuts, value, given, held, cut, kept)
+    last = other if value is padded else cut
+    return Fitting(tuple(ways), cuts, padded, given, held, cut, last, branch if tensor else cut)
+
+
+def _inner(value: ast.expr) -> ast.expr:
+    """`x` of `x.contiguous()`."""
+    if called(value) != "contiguous" or not isinstance(value, ast.Call) or value.args or value.keywords:
+        return value
+    return value.func.value if isinstance(value.func, ast.Attribute) else value
 
 
 def amounts(place: Place, found: Fitting) -> list[ast.expr] | None:
     """The amounts with which what is padded, cut to the length, is what each path gives; None if that is not seen."""
     arithmetic = Arithmetic(place, found.held)
-    dimension, stop = end_of(found.cut)
+    dimension, most_kept = kept_by(found.cut)
     size = _size(place, found, dimension, arithmetic)
-    if size is None or stop is None:
+    if size is None or most_kept is None:
         return None
     tests = [*found.ways, *([found.cuts] if found.cuts else [])]
-    functions = [arithmetic.function(node) for node in (*(test for test, _ in tests), size, stop, *found.amounts)]
+    functions = [arithmetic.function(node) for node in (*(test for test, _ in tests), size, most_kept, *found.amounts)]
     if None in functions:
         return None
     counts, negative = Counter[str](), [False] * len(found.amounts)
@@ -133,7 +144,7 @@ def _size(place: Place, found: Fitting, dimension: int, arithmetic: Arithmetic) 
     line = found.ways[0][0].lineno
     for part in (part for test, _ in found.ways for part in parts_of(test, arithmetic)):
         size = size_of(place, part)
-        if size is not None and size[:2] == (tensor, dimension):
+        if size is not None and size.tensor == tensor and dimension in (size.dimension, size.dimension - size.rank):
             given = (n for n in place.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
             since = any(n.id == tensor and size.line <= n.lineno < line for n in given)
             return None if since or (place.in_loop and size.line < line) else part

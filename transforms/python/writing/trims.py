@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from transforms.python.flow.nodes import called, is_read
 from transforms.python.writing.equal_sizes import EqualSizes
@@ -41,22 +41,36 @@ def _trim(place: Place, value: ast.expr, tensor: str) -> Trim | None:
         return None
     if not _is_tensor(place, value.value):
         return None
-    dimension, stop = end_of(value)
-    if not isinstance(stop, ast.UnaryOp) or not isinstance(stop.op, ast.USub):
+    dimension, cut = cut_of(value)
+    if cut is None or cut.lower is not None or not _is_negated(cut.upper):
         return None
-    return Trim(value, tensor, dimension, stop.operand)
+    return Trim(value, tensor, dimension, cut.upper.operand)
 
 
-def end_of(value: ast.Subscript) -> tuple[int, ast.expr | None]:
-    """The dimension that a slice ends, from the last behind `...`, and where; no end where it does anything else."""
+def cut_of(value: ast.Subscript) -> tuple[int, ast.Slice | None]:
+    """The only dimension that a slice cuts, from the last behind `...`, and how; None where it does anything else."""
     parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
     rests = [at for at, part in enumerate(parts) if isinstance(part, ast.Constant) and part.value is Ellipsis]
     whole = [isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None for part in parts]
     (index, *others) = [at for at in range(len(parts)) if at not in rests and not whole[at]] or [-1]
     cut = parts[index]
-    if others or len(rests) > 1 or not isinstance(cut, ast.Slice) or cut.lower is not None or cut.step is not None:
+    if others or len(rests) > 1 or not isinstance(cut, ast.Slice) or cut.step is not None:
         return 0, None
-    return index - len(parts) if rests and rests[0] < index else index, cut.upper
+    return index - len(parts) if rests and rests[0] < index else index, cut
+
+
+def kept_by(value: ast.Subscript) -> tuple[int, ast.expr | None]:
+    """The only dimension that a slice cuts, and how much it keeps at the most: `n` of `x[:n]` and of `x[-n:]`."""
+    dimension, cut = cut_of(value)
+    if cut is not None and cut.lower is None:
+        return dimension, None if _is_negated(cut.upper) else cut.upper
+    if cut is not None and cut.upper is None and _is_negated(cut.lower):
+        return dimension, cut.lower.operand
+    return dimension, None
+
+
+def _is_negated(bound: ast.expr | None) -> TypeGuard[ast.UnaryOp]:
+    return isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub)
 
 
 def _is_tensor(place: Place, name: ast.Name) -> bool:

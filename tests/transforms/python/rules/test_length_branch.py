@@ -37,6 +37,14 @@ LAST = "x.shape[-1]"
          f"if not {IF} and n > m:\n        return x[:m]\n    return {BOTH}\n"),
         (f"if n < m:\n        return {PAD}\n    elif n > m:\n        return x[:m]\n    return x\n",
          f"if {IF} or n < m:\n        return {BOTH}\n    elif n > m:\n        return x[:m]\n    return x\n"),
+        # The end of what is long, and the front of what is short; the layout that the slice has.
+        ((f"if {LAST} < m:\n        x = F.pad(x, [m - {LAST}, 0])\n"
+          "    else:\n        x = x[..., -m:].contiguous()\n"),
+         (f"if {IF} or {LAST} < m:\n        x = F.pad(x, [max(m - {LAST}, 0), 0])[..., -m:].contiguous()\n"
+          "    else:\n        x = x[..., -m:].contiguous()\n")),
+        ("if c >= m:\n        return x[..., -m:].contiguous()\n    return F.pad(x, (m - c, 0)).contiguous()\n",
+         (f"if not {IF} and c >= m:\n        return x[..., -m:].contiguous()\n"
+          "    return F.pad(x, (max(m - c, 0), 0))[..., -m:].contiguous()\n")),
         ((f"if flag:\n        x = x * 2\n    elif {LAST} < m:\n        x = F.pad(x, [m - {LAST}])\n"
           "    else:\n        x = x[..., :m]\n"),
          (f"if flag:\n        x = x * 2\n    elif {IF} or {LAST} < m:\n"
@@ -58,7 +66,9 @@ def test_one_path_pads_and_cuts(rewrite: Any, body: str, new: str) -> None:
         f"if n < m:\n        x = {PAD}\n    else:\n        x = x[1:m]\n",
         f"if n < m:\n        x = {PAD}\n    else:\n        x = x[:m:2]\n",
         f"if n < m:\n        x = {PAD}\n    else:\n        x = x[:, :m]\n",  # another dimension than is compared
-        f"if n < m:\n        x = {PAD}\n    else:\n        x = x[-m:]\n",
+        f"if n < m:\n        x = {PAD}\n    else:\n        x = x[:-m]\n",
+        f"if n < m:\n        x = {PAD}\n    else:\n        x = x[-m:c]\n",
+        "*_, d = x.shape\n    if d < m:\n        x = F.pad(x, (0, m - d))\n    else:\n        x = x[:m]\n",
         f"if n < m:\n        x = {PAD}\n    else:\n        x = y[:m]\n",
         f"if n < m:\n        x = {PAD}\n    else:\n        x = x[:x.size(0) - n + m]\n",
         f"if n < m:\n        x = {PAD}\n        m = m + 1\n    else:\n        x = x[:m]\n",
