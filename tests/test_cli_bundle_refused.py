@@ -151,6 +151,7 @@ def test_a_date_that_is_no_number_is_refused(tree: Path, symfix: Symfix, monkeyp
         ("[", "not YAML"),
         ("{}", "no plan of shards"),
         ("format: symfix-shards\nversion: 9\n", "version 9"),
+        ('format: symfix-shards\nversion: "\\u2028"\n', r"version '\u2028'"),
         ("format: symfix-shards\nversion: 1\nshards: 3\n", "not a list of shards"),
         ("- {name: a/b, changes: ['c.cc:f']}", "'a/b' is no name for a branch"),
         ("- {name: a, changes: ['c.cc:f']}\n- {name: A, changes: ['a.cc:f']}", "two shards are named A"),

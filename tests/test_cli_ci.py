@@ -98,6 +98,7 @@ def test_a_baseline_follows_a_file_that_moves_as_a_whole(tree: Path, symfix: Sym
         (b'{"format": "symfix-plan"}', "not a symfix baseline"),
         (b"[]", "not a symfix baseline"),
         (b'{"format": "symfix-baseline", "version": 9}', "symfix baseline version 9, but this symfix reads 1"),
+        (b'{"format": "symfix-baseline", "version": "\\u2028"}', r"symfix baseline version '\u2028', but"),
         (b'{"format": "symfix-baseline", "version": 1, "findings": [1]}', "damaged"),
         (b'{"format": "symfix-baseline", "version": 1}', "damaged"),
     ],

@@ -83,7 +83,7 @@ def load_document(
         raise SymfixError(f"{name}: not a {title}; {remedy}")
     if document.get("version") != version[1]:
         number = document.get("version")
-        raise SymfixError(f"{name}: {title} version {number}, but this symfix reads {version[1]}; {remedy}")
+        raise SymfixError(f"{name}: {title} version {number!a}, but this symfix reads {version[1]}; {remedy}")
     fit(document, {"format": str, "version": int, **shape}, name, remedy)
     return document
 

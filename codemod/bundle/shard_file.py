@@ -79,8 +79,8 @@ def _entries(path: Path) -> list[dict[str, Any]]:
         raise SymfixError(f"{path}: the shards cannot be read: {error.strerror}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise SymfixError(f"{path}: no plan of shards; make one with symfix bundle --dry-run --save-shards FILE")
-    if document.get("version") != VERSION:
-        raise SymfixError(f"{path}: version {document.get('version')}, but this symfix reads {VERSION}; make it again")
+    if (version := document.get("version")) != VERSION:
+        raise SymfixError(f"{path}: version {version!a}, but this symfix reads {VERSION}; make it again")
     entries = document.get("shards")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise SymfixError(f"{path}: `shards` is not a list of shards; make the file again with --save-shards")
