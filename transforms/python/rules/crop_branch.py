@@ -33,6 +33,7 @@ from transforms.python.writing.compiled import asked_of, served
 from transforms.python.writing.copies import is_seen
 from transforms.python.writing.numbers import FEWEST, Arithmetic, value_of
 from transforms.python.writing.place import Place, Rewrite
+from transforms.python.writing.trims import laid_out
 
 NAME = "crop-branch"
 MODE = Mode.PYTHON_BRANCH
@@ -81,8 +82,7 @@ def rewrite(place: Place) -> Rewrite | None:
 def _cropped(statement: ast.stmt) -> tuple[str, list[ast.expr | None]]:
     """The tensor that `x = x[:, :h]` crops, and where each dimension ends, None where it stays; no ends for others."""
     value = statement.value if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
-    if isinstance(value, ast.Call) and called(value) == "contiguous" and not value.args and not value.keywords:
-        value = value.func.value if isinstance(value.func, ast.Attribute) else None
+    value = laid_out(value) if value is not None else None
     if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name):
         return "", []
     slices = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]

@@ -30,6 +30,7 @@ from codemod.model.transform import Example
 from transforms.python.writing.compiled import asked_of, served
 from transforms.python.writing.copies import copy_is_seen
 from transforms.python.writing.fitting import Fitting, amounts, fitting
+from transforms.python.writing.paddings import amount_changes
 from transforms.python.writing.place import Change, Place, Rewrite
 
 NAME = "length-branch"
@@ -68,11 +69,8 @@ def rewrite(place: Place) -> Rewrite | None:
     if new is None or copy_is_seen(place, [found.kept]):
         return None
     changes = [change for test, truth in found.ways for change in served(place, test, truth, truth)]
-    for old, amount in zip(found.amounts, new, strict=True):
-        if amount is not old:
-            place.names.builtin("max")
-            changes.append(Change(place.layout.start(old), place.layout.end(old), ast.unparse(amount)))
-    return Rewrite(Level.REVIEW, MESSAGE, (*changes, _cut(place, found)), general=found.ways[0][1])
+    changes += [*amount_changes(place, found.amounts, new), _cut(place, found)]
+    return Rewrite(Level.REVIEW, MESSAGE, tuple(changes), general=found.ways[0][1])
 
 
 def _cut(place: Place, found: Fitting) -> Change:

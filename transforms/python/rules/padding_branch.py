@@ -42,9 +42,8 @@ from codemod.model.transform import Example
 from transforms.python.writing.asked_anyway import asked_anyway
 from transforms.python.writing.compiled import asked_of, served
 from transforms.python.writing.copies import copy_is_seen
-from transforms.python.writing.logic import Undecided
-from transforms.python.writing.paddings import Padding, chosen_padding, forms, padding
-from transforms.python.writing.place import Change, Place, Rewrite
+from transforms.python.writing.paddings import Padding, amount_changes, chosen_padding, forms, padding
+from transforms.python.writing.place import Place, Rewrite
 
 NAME = "padding-branch"
 MODE = Mode.PYTHON_BRANCH
@@ -109,11 +108,8 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     if place.inlined and (reason := asked_anyway(place, asked)):
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="asked-anyway")
-    changes = [*served(place, branch.test, truth, truth)]
-    for old, new in zip(found.amounts, amounts, strict=True):
-        if new is not old:
-            changes.append(Change(place.layout.start(old), place.layout.end(old), _text(place, new)))
-    return Rewrite(Level.REVIEW, MESSAGE, tuple(changes), general=truth)
+    changes = (*served(place, branch.test, truth, truth), *amount_changes(place, found.amounts, amounts))
+    return Rewrite(Level.REVIEW, MESSAGE, changes, general=truth)
 
 
 def _padding(place: Place, branch: ast.AST) -> tuple[Padding | None, bool]:
@@ -137,14 +133,3 @@ def _returned(place: Place, branch: ast.If) -> tuple[Padding | None, bool, ast.e
             found = chosen_padding(place, there, here)
             return (found, True, here) if found else (chosen_padding(place, here, there), False, there)
     return None, True, branch.test
-
-
-def _text(place: Place, amount: ast.expr) -> str:
-    """The source of an amount; Dynamo makes `max` symbolic by itself."""
-    if isinstance(amount, ast.Call) and place.inlined:
-        place.names.builtin("max")
-    elif isinstance(amount, ast.Call):
-        if not all(place.values.value(argument).integral for argument in amount.args):
-            raise Undecided(f"{ast.unparse(amount)} is not known for an int: torch.sym_max may make a float of it")
-        amount.func = ast.parse(place.names("torch.sym_max"), mode="eval").body
-    return ast.unparse(amount)

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import called, variables_in
+from transforms.python.flow.nodes import variables_in
 from transforms.python.writing.asked_anyway import parts_of, size_of
 from transforms.python.writing.numbers import FEWEST, Arithmetic, value_of
-from transforms.python.writing.paddings import clamped, listed, padded_by, padding
+from transforms.python.writing.paddings import Padding, clamped, listed, padded_by, padding
 from transforms.python.writing.place import Place
-from transforms.python.writing.trims import kept_by
+from transforms.python.writing.trims import kept_by, laid_out
 
 
 class Fitting(NamedTuple):
@@ -73,19 +73,20 @@ def _fitting(
     """The same with the conditions, of statements that pad and of those that cut."""
     match pads, others:
         case [*_, ast.Assign(value=value)], [ast.Assign(targets=[ast.Name(id=tensor)], value=other)]:
-            found = padding(place, pads, [])
-            given, held = (found.amounts, found.held) if found else ([], {})
+            returned = False
         case [ast.Return(value=ast.expr() as value)], [ast.Return(value=ast.expr() as other)]:
-            tensor, call = "", padded_by(_inner(value))
-            given, held = listed(call[1]) if call else [], {}
+            returned, tensor = True, ""
         case _:
             return None
-    padded, cut = _inner(value), _inner(other)
-    padded_tensor, _ = padded_by(padded) or (None, None)
-    if not given or not isinstance(cut, ast.Subscript) or not isinstance(padded_tensor, ast.Name):
+    padded, cut = laid_out(value) if returned else value, laid_out(other)
+    padded_tensor, given = padded_by(padded) or (None, None)
+    if given is None or not isinstance(padded_tensor, ast.Name) or not isinstance(cut, ast.Subscript):
         return None
     of = padded_tensor.id
     if not isinstance(cut.value, ast.Name) or cut.value.id != of or tensor not in ("", of):
+        return None
+    found = Padding(listed(given), {}) if returned else padding(place, pads, [])
+    if found is None or not found.amounts:
         return None
     # What the slice reads is read behind the padding.
     changed = {n.id for s in pads for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -95,14 +96,7 @@ def _fitting(
     if any(isinstance(part, ast.NamedExpr) for test in tests for part in ast.walk(test)):
         return None
     last = other if value is padded else cut
-    return Fitting(tuple(ways), cuts, padded, given, held, cut, last, branch if tensor else cut)
-
-
-def _inner(value: ast.expr) -> ast.expr:
-    """`x` of `x.contiguous()`."""
-    if called(value) != "contiguous" or not isinstance(value, ast.Call) or value.args or value.keywords:
-        return value
-    return value.func.value if isinstance(value.func, ast.Attribute) else value
+    return Fitting(tuple(ways), cuts, padded, found.amounts, found.held, cut, last, cut if returned else branch)
 
 
 def amounts(place: Place, found: Fitting) -> list[ast.expr] | None:

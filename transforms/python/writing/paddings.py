@@ -13,8 +13,9 @@ from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.flow.values import INT
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.fillings import filled_by, is_filling
+from transforms.python.writing.logic import Undecided
 from transforms.python.writing.numbers import FEWEST, PLAIN, Arithmetic, value_of
-from transforms.python.writing.place import Place
+from transforms.python.writing.place import Change, Place
 from transforms.python.writing.remainders import is_changed
 
 _PADS = {"pad": ("input", "pad", "mode", "value"), "constant_pad_nd": ("input", "pad", "value")}
@@ -330,3 +331,21 @@ def _is_else_nothing(place: Place, name: str, kept: Sequence[ast.stmt]) -> bool:
     above = [] if place.in_loop else run_before(place.function.body, line)
     others = [s for s in (*kept, *above) if isinstance(s, ast.Assign) and _is_nothing(s)]
     return len(given) == 2 and any(s.value in given and ast.unparse(s.targets[0]) == name for s in others)
+
+
+def amount_changes(place: Place, old: Sequence[ast.expr], new: Sequence[ast.expr]) -> Iterator[Change]:
+    """The changes that write amounts anew. Raises Undecided where one is not known for an int."""
+    for amount, form in zip(old, new, strict=True):
+        if form is not amount:
+            yield Change(place.layout.start(amount), place.layout.end(amount), _text(place, form))
+
+
+def _text(place: Place, amount: ast.expr) -> str:
+    """The source of an amount; Dynamo makes `max` symbolic by itself."""
+    if isinstance(amount, ast.Call) and place.inlined:
+        place.names.builtin("max")
+    elif isinstance(amount, ast.Call):
+        if not all(place.values.value(argument).integral for argument in amount.args):
+            raise Undecided(f"{ast.unparse(amount)} is not known for an int: torch.sym_max may make a float of it")
+        amount.func = ast.parse(place.names("torch.sym_max"), mode="eval").body
+    return ast.unparse(amount)

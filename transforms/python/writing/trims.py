@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple, TypeGuard
 
-from transforms.python.flow.nodes import called, is_read
+from transforms.python.flow.nodes import is_read
 from transforms.python.writing.equal_sizes import EqualSizes
 from transforms.python.writing.evaluation import evaluated_before
 from transforms.python.writing.numbers import Arithmetic, value_of
@@ -35,8 +35,7 @@ def trims_of(place: Place, branch: ast.If | ast.IfExp) -> list[Trim]:
 
 
 def _trim(place: Place, value: ast.expr, tensor: str) -> Trim | None:
-    if isinstance(value, ast.Call) and called(value) == "contiguous" and not value.args and not value.keywords:
-        value = value.func.value if isinstance(value.func, ast.Attribute) else value
+    value = laid_out(value)
     if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name) or value.value.id != tensor:
         return None
     if not _is_tensor(place, value.value):
@@ -45,6 +44,14 @@ def _trim(place: Place, value: ast.expr, tensor: str) -> Trim | None:
     if cut is None or cut.lower is not None or not _is_negated(cut.upper):
         return None
     return Trim(value, tensor, dimension, cut.upper.operand)
+
+
+def laid_out(value: ast.expr) -> ast.expr:
+    """What `contiguous()` lays out anew; any other expression as it is."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=tensor, attr="contiguous"), args=[], keywords=[]):
+            return tensor
+    return value
 
 
 def cut_of(value: ast.Subscript) -> tuple[int, ast.Slice | None]:
