@@ -58,3 +58,5 @@ class FileJob:
     home: Home | None = None
     minimum: Release | None = None
     """The oldest torch that the file has to run with; None where the vocabulary says all."""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    """What imported names stand for, see `flow.imported.meanings`."""

@@ -11,6 +11,7 @@ from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level
 from transforms.python.answering import NESTED, Answer, answers, stops_at
 from transforms.python.flow.constants import Constants
+from transforms.python.flow.imported import mark
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.jobs import FileJob, Job
 from transforms.python.reading.extract import Parts, Scope, outline, scopes
@@ -118,6 +119,7 @@ def _rewritten(
     needs = reached.needs if reached else {}
     hidden = {*top.hidden, *builtins_bound(scope.telling)}
     lookup = None if enclosing else constants.of(function, scope.owner)
+    mark(function, scope.nodes, job.meanings, enclosing.variables if enclosing else ())
     values = Interpreter(function, scope.nodes, *known, enclosing, hidden=hidden, constants=lookup, needs=needs)
     if reached is None:
         return None, values

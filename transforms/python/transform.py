@@ -182,7 +182,17 @@ class PythonTransform:
         words = vocabulary(tree, torch, own)
         styles, minimum = Styles(project), torch.minimum if torch else None
         return [
-            FileJob(path, tree.import_path(path), project.read(path), jobs, words, styles.of(path), home, minimum)
+            FileJob(
+                path,
+                tree.import_path(path),
+                project.read(path),
+                jobs,
+                words,
+                styles.of(path),
+                home,
+                minimum,
+                tree.meanings(path),
+            )
             for (path, _), jobs in sorted(chosen.items())
         ]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from transforms.python.flow.nodes import dotted, is_sequence
+from transforms.python.flow.imported import torch_name
+from transforms.python.flow.nodes import is_sequence
 from transforms.python.flow.values import (
     A_BOOL,
     A_NUMBER,
@@ -98,7 +99,7 @@ def _holds_nothing(node: ast.expr) -> bool:
     """Whether an expression is an empty sequence as written: `()`, `tuple()`, `torch.Size([])`."""
     if (
         isinstance(node, ast.Call)
-        and dotted(node.func) in ("tuple", "list", "torch.Size", "Size")
+        and torch_name(node.func) in ("tuple", "list", "torch.Size", "Size")
         and not node.keywords
     ):
         return all(map(_holds_nothing, node.args))

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
+from transforms.python.flow.imported import torch_name
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, called_as, dotted, is_sequence
 from transforms.python.flow.plain_arguments import plain_arguments
@@ -97,7 +98,7 @@ def _of_call(node: ast.Call, values: Interpreter) -> Iterator[Demand]:
             value = values.value(argument)
             if value.kind == FLOAT or _holds(value, deep=True):
                 yield Demand("array", argument, value)
-    if name in _COPYING and len(node.args) == 1 and dotted(node.func) == f"torch.{name}":
+    if name in _COPYING and len(node.args) == 1 and torch_name(node.func) == f"torch.{name}":
         (content,) = node.args
         value = values.value(content)
         # A torch.Size is no content, nor is what a call unpacks: `torch.Tensor(*sizes)` is of that shape.
@@ -122,7 +123,7 @@ def _of_call(node: ast.Call, values: Interpreter) -> Iterator[Demand]:
 
 def _is_numpys(node: ast.expr) -> bool:
     """Whether an expression is a call of a function of numpy."""
-    return isinstance(node, ast.Call) and dotted(node.func).partition(".")[0] in ("np", "numpy")
+    return isinstance(node, ast.Call) and torch_name(node.func).partition(".")[0] in ("np", "numpy")
 
 
 def _of_array(node: ast.BinOp, values: Interpreter) -> Iterator[Demand]:
@@ -169,7 +170,7 @@ def _is_number(node: ast.expr, values: Interpreter) -> bool:
 
 def _wanted(node: ast.Call, values: Interpreter) -> tuple[str, list[ast.expr]]:
     """What a call wants, and the expressions that it wants it of where they are sizes."""
-    name, full = called_as(node, values.variables), dotted(node.func)
+    name, full = called_as(node, values.variables), torch_name(node.func)
     arguments = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
     if len(arguments) < len(node.args):
         return "", []

@@ -13,10 +13,10 @@ from typing import Any
 from transforms.python.flow.annotations import names_other_class
 from transforms.python.flow.arithmetic import combined, compared, computed, fraction, power, repeats
 from transforms.python.flow.asking import coerces
+from transforms.python.flow.imported import function_name, torch_name
 from transforms.python.flow.nodes import (
     bound_otherwise,
     called,
-    called_as,
     dotted,
     is_truth,
     named_parameters,
@@ -232,7 +232,7 @@ class Interpreter:
 
     def _Attribute(self, node: ast.Attribute) -> Value:
         owner = self.value(node.value)
-        if dotted(node) in ("math.inf", "torch.inf", "np.inf", "math.pi", "math.e"):
+        if torch_name(node) in ("math.inf", "torch.inf", "np.inf", "math.pi", "math.e"):
             return A_REAL
         if node.attr in ATTRIBUTES:
             return ATTRIBUTES[node.attr] if owner.kind != STATIC else A_STATIC
@@ -245,12 +245,11 @@ class Interpreter:
     def _Call(self, node: ast.Call) -> Value:
         arguments = [self.value(argument) for argument in node.args]
         first = arguments[0] if arguments else NOTHING
-        name = called_as(node, self.variables)
+        module, name = function_name(node, self.variables)
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        module = owner.id if isinstance(owner, ast.Name) and owner.id not in self.variables else ""
         if name in GUARDS:
             return A_SIZE if name == "len" and first.surely_tensor else GUARDS[name]
-        if owner is not None and (space := TENSOR_MODULES.match(dotted(owner))):
+        if owner is not None and (space := TENSOR_MODULES.match(torch_name(owner))):
             return of_tensor(name, A_TENSOR if space["single"] else MAYBE_TENSOR, node)
         if owner is not None and not module and name in _SIZED_METHODS:
             return self._method(owner, name, node)
@@ -263,7 +262,7 @@ class Interpreter:
         if name in ("cast", "annotate") and len(node.args) == 2:
             return arguments[1]
         if name in SIZES and (owner is None or module in ("math", "torch", "utils", "functools", "operator", "np")):
-            return computed(name, module if owner is not None else None, arguments)
+            return computed(name, module or None, arguments)
         if name in ("sym_float", "float", "sqrt", "sym_sqrt", "log2"):
             return fraction(module, first)
         if name == "divmod" and owner is None and len(arguments) == 2:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from transforms.python.flow.annotations import OPTIONAL, annotated, number_of, of_annotation
-from transforms.python.flow.nodes import called, dotted, named_parameters, numbers_asked_for, written
+from transforms.python.flow.imported import annotation_text, torch_name
+from transforms.python.flow.nodes import called, named_parameters, numbers_asked_for, written
 from transforms.python.flow.values import (
     A_FLOAT,
     A_NUMBER,
@@ -24,6 +25,7 @@ from transforms.python.flow.values import (
     maybe_none,
 )
 
+_INFINITE = frozenset({"math.inf", "torch.inf", "np.inf"})
 _WORDS = re.compile(r"\w+")
 
 
@@ -36,7 +38,7 @@ def parameter_values(
     ints = {p.arg for p, value in _defaults(arguments) if type(getattr(value, "value", None)) is int}
     computed = {p.arg for p, value in _defaults(arguments) if value is not None and not isinstance(value, ast.Constant)}
     for parameter in named_parameters(arguments):
-        name, annotation = parameter.arg, written(parameter.annotation) if parameter.annotation else ""
+        name, annotation = parameter.arg, annotation_text(parameter.annotation)
         given = NOTHING if annotation or name in computed else (passed or {}).get(name, NOTHING)
         value = given if given.scalar else _of_parameter(annotation, name, passed)
         number = value.kind in (PLAIN, STATIC) and name in numbers
@@ -45,7 +47,7 @@ def parameter_values(
         values[name] = A_FLOAT if number else maybe_none(value) if name in absent else value
     for rest in filter(None, (arguments.vararg, arguments.kwarg)):
         if rest.annotation:
-            values[rest.arg] = annotated(f"list[{written(rest.annotation)}]", rest.arg)
+            values[rest.arg] = annotated(f"list[{annotation_text(rest.annotation)}]", rest.arg)
         elif passed is None and rest is arguments.vararg:
             values[rest.arg] = Value(PARAMETER, frozenset({rest.arg}), sure=False)
         else:
@@ -128,7 +130,7 @@ def _real_by_default(arguments: ast.arguments) -> set[str]:
         parameter.arg
         for parameter, value in _defaults(arguments)
         if (isinstance(value, ast.Constant) and isinstance(value.value, float))
-        or (value is not None and (called(value) == "float" or dotted(value) in ("math.inf", "torch.inf", "np.inf")))
+        or (value is not None and (called(value) == "float" or torch_name(value) in _INFINITE))
     }
 
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from transforms.python.flow.imported import torch_name
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import dotted
+from transforms.python.flow.nodes import called
 from transforms.python.flow.torch_names import COUNTED
 from transforms.releases.data import base_name, releases, rows
 from transforms.schema.schema import Argument, Schema, parse_schema
@@ -63,12 +64,15 @@ def _operator(node: ast.Call, values: Interpreter) -> tuple[str, bool]:
 
     How many Tensors there are, `chunk` and its kin are asked by themselves; what is sparse no trace holds in any size.
     """
-    if not isinstance(node.func, ast.Attribute) or node.func.attr in COUNTED or "sparse" in node.func.attr:
+    name = called(node)
+    if name in COUNTED or "sparse" in name:
         return "", False
-    owner = dotted(node.func.value)
-    if owner in _SPACES and owner.partition(".")[0] not in values.variables:
-        return _SPACES[owner] + node.func.attr, False
-    return (node.func.attr, True) if values.surely_tensor(node.func.value) else ("", False)
+    space, _, function = torch_name(node.func).rpartition(".")
+    if space in _SPACES and space.partition(".")[0] not in values.variables:
+        return _SPACES[space] + function, False
+    return (
+        (name, True) if isinstance(node.func, ast.Attribute) and values.surely_tensor(node.func.value) else ("", False)
+    )
 
 
 @cache

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from transforms.python.flow.imported import torch_name
 from transforms.python.flow.nodes import EXITS, SCOPES, AsShape, all_nodes, called, dotted
 from transforms.python.flow.torch_names import CHECKS, check_of
 from transforms.python.flow.values import A_STATIC, A_TENSOR, BOOL, FLOAT, INT, NOTHING, PARAMETER, TENSOR, Value
@@ -121,7 +122,7 @@ class _Same(AsShape):
     """Expressions as others are written that say the same: `torch.sym_min(m, n)` as `min(m, n)`."""
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if called(node) in _BUILTINS and dotted(node.func).startswith("torch."):
+        if called(node) in _BUILTINS and torch_name(node.func).startswith("torch."):
             node.func = ast.Name(_BUILTINS[called(node)], ast.Load())
         return super().visit_Call(node)
 

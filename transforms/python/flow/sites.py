@@ -11,6 +11,7 @@ from typing import NamedTuple
 from transforms.python.flow.asking import asks, coerces
 from transforms.python.flow.demands import TRACED, demands
 from transforms.python.flow.guesses import not_empty
+from transforms.python.flow.imported import torch_name
 from transforms.python.flow.inferring import inferred
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import EXITS, blocks, called, called_as, dotted, operands_traced, outcome_traced
@@ -226,7 +227,7 @@ def _operation_sites(node: ast.Call, nodes: Sequence[ast.AST], values: Interpret
         if value.kind in (INT, FLOAT) and (name == "sorted") == isinstance(node.func, ast.Name):
             yield Site("sort", node, node, value)
     elif name == "resize_" and len(node.args) == 1 and list(keywords) == ["memory_format"]:
-        if dotted(keywords["memory_format"]) == "torch.contiguous_format":
+        if torch_name(keywords["memory_format"]) == "torch.contiguous_format":
             yield Site("resize", node, node, Value(BOOL))
     elif name == "to" and not node.args and list(keywords) == ["memory_format"] and _new_empty(node.func):
         yield Site("layout", node, node, Value(BOOL))
@@ -317,7 +318,7 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
     if (
         node.keywords
         and any(keyword.arg == "out" for keyword in node.keywords)
-        and OUT_VARIANTS.search(dotted(node.func))
+        and OUT_VARIANTS.search(torch_name(node.func))
     ):
         yield Site("out", node, node, Value(BOOL))
     if name in SIZEVARS and dotted(node.func).endswith(f"sizevars.{name}"):
@@ -327,7 +328,7 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         value = values.value(condition)
         if asks(value) and coerces(condition, values):
             yield Site("check", node, condition, value)
-    elif name == "_assert" and node.args and dotted(node.func) in ("torch._assert", "_assert"):
+    elif name == "_assert" and node.args and torch_name(node.func) in ("torch._assert", "_assert"):
         if asks(value := values.value(node.args[0])):
             yield Site("asserted", node, node.args[0], value)
     elif name in GUARD_CALLS:
@@ -382,5 +383,5 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
 def _pieces(node: ast.Call) -> ast.expr | None:
     """How many Tensors a call of a function in COUNTED is asked for; None where that is not to be seen."""
     function = node.func
-    index = 1 if isinstance(function, ast.Attribute) and dotted(function.value) in TORCH_MODULES else 0
+    index = 1 if isinstance(function, ast.Attribute) and torch_name(function.value) in TORCH_MODULES else 0
     return node.args[index] if isinstance(function, ast.Attribute) and len(node.args) > index else None

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import re
 
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.imported import torch_name
+from transforms.python.flow.nodes import called
 from transforms.python.flow.torch_results import AMBIGUOUS, MIXED, SEVERAL, SINGLE
 from transforms.python.flow.values import (
     A_BOOL,
@@ -93,7 +94,7 @@ GROUPS = re.compile(r"(?:^|[._])(?:process_group|pg|group|mesh)$")
 def check_of(node: ast.AST) -> str:
     """Which of torch's checks a call surely is, as `_check_value`; "" for others, and for what has such a name here."""
     name = called(node)
-    return name if name in CHECKS and dotted(getattr(node, "func", node)) == f"torch.{name}" else ""
+    return name if name in CHECKS and torch_name(getattr(node, "func", node)) == f"torch.{name}" else ""
 
 
 def of_tensor(name: str, tensor: Value, call: ast.Call) -> Value:
@@ -112,7 +113,7 @@ def of_tensor(name: str, tensor: Value, call: ast.Call) -> Value:
 def operands(call: ast.Call) -> list[ast.expr]:
     """The arguments of a call by place, the object of a method first: of `torch.mul(x, 2)` those of `x.mul(2)`."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    return list(call.args) if owner is None or _OF_FUNCTIONS.match(dotted(owner)) else [owner, *call.args]
+    return list(call.args) if owner is None or _OF_FUNCTIONS.match(torch_name(owner)) else [owner, *call.args]
 
 
 def of_operator(operator: ast.operator, left: Value, right: Value) -> Value:

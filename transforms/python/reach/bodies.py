@@ -31,4 +31,4 @@ class Bodies:
 def _wanted(tree: SourceTree, path: str, names: Collection[str]) -> Wanted:
     tops = {name.partition(".")[0].partition("#")[0] for name in names}
     lines = {(first, last) for name, first, last in tree.facts[path].statements if name in tops}
-    return Wanted(tuple(sorted(names)), tuple(sorted(lines)))
+    return Wanted(tuple(sorted(names)), tuple(sorted(lines)), tuple(sorted(tree.meanings(path).items())))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from codemod.model.findings import Root, Step
 from codemod.model.transform import TracedLine
 from transforms.python.flow.annotations import of_root
+from transforms.python.flow.imported import usual_text
 from transforms.python.flow.values import A_TENSOR, NOTHING, SOME_TENSORS, Value
 from transforms.python.reach.applied import BACKWARD
 from transforms.python.reach.exported import exported, is_forward
@@ -179,7 +180,7 @@ def reach(
             names = {*decorated_operators(definition.function), *(role.operator for role in roles)}
             functions[definition].operators |= names - {""}
             if any(role.traced and not role.inlined for role in roles):
-                _seed(functions[definition])
+                _seed(functions[definition], tree.meanings(definition.path))
 
     def spread() -> None:
         while queue := next(filter(None, queues.values()), None):  # the way from an operator says most
@@ -314,11 +315,10 @@ def _name(
             functions[helper].caller, functions[helper].why = functions[caller], f"called by {caller.function.name}"
 
 
-def _seed(reached: Reached) -> None:
+def _seed(reached: Reached, meant: Mapping[str, str]) -> None:
     function = reached.definition.function
-    rest = [(function.rest, "")] if function.rest else []
-    for name, annotation in (*function.parameters, *rest):
-        reached.parameters[name] = of_root(annotation, name)
+    named = dict(function.parameters) | ({function.rest: ""} if function.rest else {})
+    reached.parameters |= {name: of_root(usual_text(text, meant), name) for name, text in named.items()}
 
 
 def _seed_gradients(reached: Reached) -> None:

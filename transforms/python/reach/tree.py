@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import count
 
+from transforms.python.flow.imported import meanings
 from transforms.python.reach.applied import Applied
 from transforms.python.reach.lineage import ClassPlace, Lineages
 from transforms.python.reach.modules import Modules
@@ -173,6 +174,10 @@ class SourceTree:
     def imported(self, path: str, name: str) -> str:
         """The dotted name that an import gives `name` in a file, "" where none does."""
         return self._imports[path].get(name, "")
+
+    def meanings(self, path: str) -> dict[str, str]:
+        """What the names that a file imports stand for, see `flow.imported.meanings`."""
+        return meanings(self.facts[path].imports, self._functions[path])
 
     def imports_torch(self, path: str) -> bool:
         """Whether a file imports torch, or something of it."""

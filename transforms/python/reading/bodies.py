@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from transforms.python.flow.asking import coerces
+from transforms.python.flow.imported import mark
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.made import made_numbers
 from transforms.python.flow.nodes import dotted, named_parameters
@@ -34,6 +35,8 @@ class Wanted(NamedTuple):
     names: tuple[str, ...]
     lines: tuple[tuple[int, int], ...]
     """The first and last line of each statement at the top that holds one, or a definition of the same name."""
+    meanings: tuple[tuple[str, str], ...] = ()
+    """What imported names stand for, see `flow.imported.meanings`."""
 
 
 def wanted_bodies(path: str, source: bytes, wanted: Wanted) -> dict[str, Body]:
@@ -43,10 +46,10 @@ def wanted_bodies(path: str, source: bytes, wanted: Wanted) -> dict[str, Body]:
     """
     if in_utf8(source):
         try:
-            return bodies(path, _with_lines(source, wanted.lines), wanted.names)
+            return bodies(path, _with_lines(source, wanted.lines), wanted.names, dict(wanted.meanings))
         except (SyntaxError, ValueError, NestedTooDeep):  # a decorator begins above its first line, perhaps
             pass
-    return bodies(path, source, wanted.names)
+    return bodies(path, source, wanted.names, dict(wanted.meanings))
 
 
 def _with_lines(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
@@ -62,7 +65,9 @@ def _with_lines(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
     return b"".join(kept)
 
 
-def bodies(path: str, source: bytes, names: Collection[str]) -> dict[str, Body]:
+def bodies(
+    path: str, source: bytes, names: Collection[str], meanings: Mapping[str, str] | None = None
+) -> dict[str, Body]:
     """The bodies of those functions of a file that have `names`. Raises what `Parts` raises."""
     prims = b"prims" in source
     pieces = [name.split(".") for name in names]
@@ -75,6 +80,7 @@ def bodies(path: str, source: bytes, names: Collection[str]) -> dict[str, Body]:
                 continue
             try:
                 outer = interpreters.get(scope.name.rpartition(".")[0])
+                mark(scope.node, scope.nodes, meanings or {}, outer.variables if outer else ())
                 values = Interpreter(scope.node, scope.nodes, outer=outer, telling=scope.telling)
                 interpreters[scope.name] = values
                 found[scope.name] = _body(scope, values, prims)

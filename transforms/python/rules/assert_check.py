@@ -27,7 +27,7 @@ from contextlib import suppress
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import dotted
+from transforms.python.flow.imported import torch_name
 from transforms.python.writing.checks import is_caught
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.messages import check_lazy, is_text, only_reads
@@ -100,7 +100,7 @@ def _may_be_checked(place: Place, message: ast.expr) -> bool:
 def _of_call(place: Place, node: ast.Call) -> Rewrite:
     """The check in place of a call of torch._assert, which is a statement by itself."""
     statement = next((s for s in place.nodes if isinstance(s, ast.Expr) and s.value is node), None)
-    plain = dotted(node.func) == "torch._assert" and len(node.args) == 2 and not node.keywords
+    plain = torch_name(node.func) == "torch._assert" and len(node.args) == 2 and not node.keywords
     if place.inlined or place.shared or statement is None or not plain:
         return Rewrite(Level.MANUAL, MESSAGE, reason=ASKED, refusal="asserted")
     if is_caught(place, statement):

@@ -132,7 +132,7 @@ def _made_empty(place: Place, buffer: ast.expr) -> bool:
     for node in place.nodes:
         if isinstance(node, ast.Assign) and any(ast.dump(t) == ast.dump(_stored(buffer)) for t in node.targets):
             value = node.value
-            if isinstance(value, ast.Call) and getattr(value.func, "attr", "") in EMPTY:
+            if isinstance(value, ast.Call) and called(value) in EMPTY:
                 first = value.args[0] if value.args else None
                 sizes = first.elts if isinstance(first, (ast.Tuple, ast.List)) else [first]
                 if not sizes or any(isinstance(s, ast.Constant) and s.value == 0 for s in sizes):

@@ -27,7 +27,8 @@ import libcst as cst
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.flow.nodes import called, dotted
+from transforms.python.flow.imported import torch_name
+from transforms.python.flow.nodes import called
 from transforms.python.flow.values import BOOL
 from transforms.python.writing.expressions import SYMBOLIC
 from transforms.python.writing.logic import Undecided
@@ -85,7 +86,7 @@ def rewrite(place: Place) -> Rewrite | None:
         if place.shared or not counts or not _is_comparison(node.args[0]):
             return None
         return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node, _number(place, node.args[0])))
-    function = SYMBOLIC.get(dotted(node.func))
+    function = SYMBOLIC.get(torch_name(node.func))
     if function is None:
         return None
     if place.exported:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from transforms.python.flow.imported import torch_name
 from transforms.python.flow.nodes import all_nodes, called, dotted, spoken
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.shapes import sizes as polynomials
@@ -289,7 +290,7 @@ class Expressions:
         if not isinstance(arguments, Several):
             return None
         keywords = {str(keyword.arg): self.value(keyword.value, state) for keyword in node.keywords}
-        if isinstance(node.func, ast.Attribute) and dotted(node.func).partition(".")[0] not in TORCH_MODULES:
+        if isinstance(node.func, ast.Attribute) and torch_name(node.func).partition(".")[0] not in TORCH_MODULES:
             owner = self.value(node.func.value, state)
             if isinstance(owner, Other) and _OF_TENSORS.match(node.func.attr):
                 owner = self._as_tensor(owner)

@@ -7,6 +7,7 @@ import functools
 import re
 from collections.abc import Iterator
 
+from transforms.python.flow.imported import torch_name
 from transforms.python.flow.nodes import all_nodes, called, dotted
 from transforms.python.flow.sources import Function
 from transforms.python.flow.torch_names import GUARDS, METHODS, TENSOR_MODULES, TORCH_MODULES
@@ -94,7 +95,7 @@ def only_reads(call: ast.Call) -> bool:
 
 def of_torch(call: ast.Call) -> bool:
     """Whether a call is one of a function of torch that computes with tensors, as it is written."""
-    owner = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+    owner = torch_name(call.func).rpartition(".")[0]
     module, _, rest = owner.partition(".")
     computes = not rest or TENSOR_MODULES.match(owner) is not None
     return (module in TORCH_MODULES and computes and not owner.startswith("torch.ops")) or owner == "nn.functional"

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
+from transforms.python.flow.imported import torch_name
 from transforms.python.flow.nodes import called, dotted, written
 from transforms.python.flow.torch_names import SEQUENCES
 from transforms.python.flow.unpacking import placed
@@ -103,7 +104,7 @@ class Counts:
 
     def _calls_for_count(self, call: ast.Call, count: Callable[[ast.expr], bool]) -> bool:
         name, arguments = called(call), call.args
-        owner = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        owner = torch_name(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         if name == "len" or (name in ("numel", "nelement") and (owner or arguments)):
             return True
         if isinstance(call.func, ast.Attribute):

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 
 from transforms.python.flow.asking import asks
-from transforms.python.flow.nodes import called, dotted, run_before, spoken
+from transforms.python.flow.imported import torch_name
+from transforms.python.flow.nodes import called, run_before, spoken
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.flow.unpacking import placed
 from transforms.python.writing.evaluation import Evaluated, evaluated_before
@@ -39,7 +40,7 @@ class EqualSizes:
             return True
         sizes = list(call.args) + [keyword.value for keyword in call.keywords]
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if owner is None or OF_TORCH.match(dotted(owner)):
+        if owner is None or OF_TORCH.match(torch_name(owner)):
             sizes = sizes[1:]
         if any(keyword.arg not in ("size", "shape") for keyword in call.keywords):
             return False

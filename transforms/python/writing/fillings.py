@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
+from transforms.python.flow.imported import torch_name
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.writing.equal_sizes import EqualSizes
 from transforms.python.writing.place import Place
@@ -22,7 +23,7 @@ _INFINITE = re.compile(r"^(?:float\('-?(?:inf|nan)'\)|(?:torch|math|np|numpy)\.(
 def is_filling(value: ast.expr) -> bool:
     """Whether an expression makes a tensor of one number."""
     made = _made(value)[0]
-    return made is not None and (bool(_MAKERS.match(dotted(made.func))) or called(made) in _METHODS)
+    return made is not None and (bool(_MAKERS.match(torch_name(made.func))) or called(made) in _METHODS)
 
 
 def filled_by(place: Place, value: ast.expr, fillings: Mapping[str, ast.expr]) -> tuple[ast.expr, ast.expr] | None:
@@ -31,7 +32,7 @@ def filled_by(place: Place, value: ast.expr, fillings: Mapping[str, ast.expr]) -
     `fillings` are variables that hold such. The filling is one of the tensor's dtype and device: an empty tensor of
     another dtype changes that of what it is joined with.
     """
-    if not isinstance(value, ast.Call) or dotted(value.func) not in _JOINS or not value.args:
+    if not isinstance(value, ast.Call) or torch_name(value.func) not in _JOINS or not value.args:
         return None
     parts = value.args[0].elts if isinstance(value.args[0], (ast.Tuple, ast.List)) else []
     dimensions = [*value.args[1:], *(keyword.value for keyword in value.keywords)]

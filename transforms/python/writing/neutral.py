@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
+from transforms.python.flow.imported import torch_name
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.values import TENSOR, TENSORS
@@ -192,7 +193,7 @@ def _is_made_of(value: ast.expr, kept: str) -> bool:
             value = value.value
         elif not isinstance(value, ast.Call):
             return False
-        elif isinstance(value.func, ast.Attribute) and not OF_TORCH.match(dotted(value.func.value)):
+        elif isinstance(value.func, ast.Attribute) and not OF_TORCH.match(torch_name(value.func.value)):
             value = value.func.value
         elif any(ast.unparse(argument) == kept for argument in value.args):
             return True
@@ -216,7 +217,7 @@ def _agrees(call: ast.Call, asked: _Asked, kept: str) -> bool:
         return True
     sizes = list(call.args)
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if owner is None or OF_TORCH.match(dotted(owner)):
+    if owner is None or OF_TORCH.match(torch_name(owner)):
         owner, *sizes = sizes or [ast.Constant(None)]
     if len(sizes) == 1 and isinstance(sizes[0], (ast.Tuple, ast.List)):
         sizes = sizes[0].elts
@@ -255,7 +256,7 @@ def _keeps_elements(call: ast.Call, asked: _Asked, kept: str) -> bool:
     if called(call) != "to" or not arguments:
         return True
     dtype = dotted(arguments[0])
-    plain = len(arguments) == 1 and kept.isidentifier() and _DTYPE.match(dtype) is not None
+    plain = len(arguments) == 1 and kept.isidentifier() and _DTYPE.match(torch_name(arguments[0])) is not None
     if asked.only is None or not plain or any(keyword.arg != "dtype" for keyword in call.keywords):
         return False
     asked.only.append(f"{kept}.dtype == {dtype}")

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.nodes import blocks, called, dotted, is_read, run_before, variables_in
+from transforms.python.flow.imported import torch_name
+from transforms.python.flow.nodes import blocks, called, is_read, run_before, variables_in
 from transforms.python.flow.parameters import may_be_left_out
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.flow.values import INT
@@ -164,9 +165,10 @@ def listed(amounts: ast.expr) -> list[ast.expr]:
 
 def padded_by(value: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     """The tensor and the amounts of what pads with a constant, as `F.pad(…)` does; None for other expressions."""
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+    if not isinstance(value, ast.Call):
         return None
-    module, parameters = dotted(value.func.value), _PADS.get(called(value))
+    module, _, name = torch_name(value.func).rpartition(".")
+    parameters = _PADS.get(name)
     if parameters is None or not (module.partition(".")[0] in TORCH_MODULES or module == "nn.functional"):
         return None
     named = {keyword.arg: keyword.value for keyword in value.keywords}

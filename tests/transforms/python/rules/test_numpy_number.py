@@ -117,7 +117,6 @@ def test_math_is_imported_where_it_belongs(rewrite: Any, imports: str, after: st
     [
         f"import numpy as np\nfrom rows import math\n\n\n{ONE}\n",
         f"import numpy as np\nfrom rows import *\n\n\n{ONE}\n",
-        f"import jax.numpy as np\n\n\n{ONE}\n",
         f"from torch import nn; import numpy as np\n\n\n{ONE}\n",
         f"import numpy as np\nmath = None\n\n\n{ONE}\n",
         f"{NP}{HEAD}    math = x.size(0)\n    return x.view(math, np.prod(x.shape[1:]))\n",
@@ -126,6 +125,11 @@ def test_math_is_imported_where_it_belongs(rewrite: Any, imports: str, after: st
 def test_nothing_is_written_where_math_or_np_is_another_thing(look: Any, source: str) -> None:
     (finding,) = look(source, **MODULE)
     assert (finding.rule, finding.edits) == ("numpy-number", ())
+
+
+def test_what_else_is_called_np_is_no_numpy(look: Any) -> None:
+    assert not look(f"import jax.numpy as np\n\n\n{ONE}\n", **MODULE)
+    assert look(f"import numpy as np\n\n\n{ONE}\n", **MODULE)
 
 
 def test_functions_that_need_math_import_it_once(rewrite: Any) -> None:
