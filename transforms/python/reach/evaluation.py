@@ -40,6 +40,7 @@ from transforms.python.reach.registrars import (
     functions_of,
     hashable,
     identity,
+    joined,
     named_by,
     with_bound,
 )
@@ -359,7 +360,7 @@ class Evaluation:
                 ):
                     before = names.get(name, ())
                     values = self.value(value, scope, depth + 1)
-                    names[name] = (values or before) if certain else (*before, *(v for v in values if v not in before))
+                    names[name] = (values or before) if certain else joined(before, values)
                 case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name), attr=attribute)], value=value) | (
                     ast.AnnAssign(
                         target=ast.Attribute(value=ast.Name(id=name), attr=attribute), value=ast.expr() as value
@@ -369,8 +370,7 @@ class Evaluation:
                         if isinstance(held, Instance):
                             before = held.attributes.get(attribute, ())
                             values = self.value(value, scope, depth + 1)
-                            fresh = tuple(v for v in values if v not in before)
-                            held.attributes[attribute] = (values or before) if certain else (*before, *fresh)
+                            held.attributes[attribute] = (values or before) if certain else joined(before, values)
                 case ast.For(target=ast.Name(id=name), iter=value):
                     names[name] = self.value(value, scope, depth + 1)
                 case ast.Expr(value=ast.Call() as value):

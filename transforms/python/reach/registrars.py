@@ -254,6 +254,12 @@ def _identity(value: Value) -> object:
     return value
 
 
+def joined(before: tuple[Value, ...], values: Iterable[Value]) -> tuple[Value, ...]:
+    """`before` with what of `values` is not among it: scopes, which may hold themselves, are not looked into."""
+    among = list(map(_identity, before))
+    return (*before, *(value for value in values if _identity(value) not in among))
+
+
 def key_of(value: Value) -> str:
     """The dispatch key that an argument names, "?" where that cannot be told."""
     if isinstance(value, Text):
