@@ -12,7 +12,8 @@ Why: `guard_size_oblivious` and `_check_is_size` are deprecated in torch 2.13, `
 has no `guard_or_false` yet, or does not deprecate `_check_is_size`, takes such a size to be neither 0 nor 1, which no
 check does: there they are no findings.
 
-Fix safety: review. Known sizes are guarded as before; unknown ones lose the size-oblivious reasoning.
+Fix safety: review. Known sizes are guarded as before; unknown ones lose the size-oblivious reasoning. A text for a
+message is left where Dynamo reads it.
 
 References: torch/fx/experimental/symbolic_shapes.py, torch/__init__.py (_check_is_size).
 """
@@ -29,6 +30,7 @@ from codemod.model.transform import Example
 from transforms.python.flow.nodes import blocks, called
 from transforms.python.writing.branches import outcome
 from transforms.python.writing.logic import Undecided
+from transforms.python.writing.messages import check_called, messages_of
 from transforms.python.writing.nodes import call, code, parenthesized
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -89,6 +91,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if name == _CHECK:
         if (line := _needless(place, node)) is not None:
             return Rewrite(Level.REVIEW, MESSAGE, (line,))
+        check_called(place, node)
         assert isinstance(tree, cst.Call)
         bound = cst.Comparison(
             parenthesized(condition), [cst.ComparisonTarget(cst.GreaterThanEqual(), cst.Integer("0"))]
@@ -141,9 +144,6 @@ def _same_check(node: ast.Call, statement: ast.stmt) -> bool:
         return False
     match check.args[0]:
         case ast.Compare(left=left, ops=[ast.GtE()], comparators=[ast.Constant(value=0 | 1)]):
-            return ast.unparse(left) == ast.unparse(node.args[0]) and _message(check) == _message(node)
+            messages = ([ast.unparse(message) for message in messages_of(call)] for call in (check, node))
+            return ast.unparse(left) == ast.unparse(node.args[0]) and next(messages) == next(messages)
     return False
-
-
-def _message(check: ast.Call) -> list[str]:
-    return [*map(ast.unparse, check.args[1:]), *(ast.unparse(keyword.value) for keyword in check.keywords)]

@@ -77,6 +77,18 @@ def _asks_of_the_frame(node: ast.AST) -> bool:
     return (not node.args and called(node) in _WITHOUT_ARGUMENTS) or (called(node) == "stack" and not several)
 
 
+def messages_of(check: ast.Call) -> list[ast.expr]:
+    """What `_check(condition, message)` or `_check_is_size` is given behind its first argument."""
+    return [*check.args[1:], *(keyword.value for keyword in check.keywords)]
+
+
+def check_called(place: Place, check: ast.Call) -> None:
+    """Raise Undecided where Dynamo reads a check whose message may be no function: it takes none in torch._check."""
+    for message in messages_of(check) if place.inlined else ():
+        if not isinstance(message, ast.Lambda) and getattr(message, "value", message) is not None:
+            raise Undecided("Dynamo takes a text for its message, and of torch._check a function: write `lambda: …`")
+
+
 def only_reads(message: ast.expr) -> bool:
     """Whether making a message does nothing else, so that nobody sees whether it is made."""
     calls = {called(node) for node in ast.walk(message) if isinstance(node, ast.Call)}

@@ -9,6 +9,16 @@ import pytest
 HEAD = "def f(x: Tensor, n: int, m: int):\n"
 
 
+@pytest.mark.parametrize(("message", "left"), [("'a'", True), ("name", True), ("lambda: 'a'", False), ("None", False)])
+@pytest.mark.parametrize("keyword", ["", "message="])
+def test_dynamo_takes_a_text_for_the_message_of_the_old_check_alone(
+    rewrite: Any, keyword: str, message: str, left: bool
+) -> None:
+    source = f"{HEAD}    torch._check_is_size(n, {keyword}{message})\n    return x\n"
+    assert (rewrite(source, inlined=True) == source) == left
+    assert "_check(n >= 0" in rewrite(source)
+
+
 @pytest.mark.parametrize(
     ("checks", "gone"),
     [
