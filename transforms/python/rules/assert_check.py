@@ -12,9 +12,10 @@ Fix safety: safe; for review where the condition holds an `or`, whose guard is t
 compared with what is not known for a number (one of numpy's gives truths that no check takes), and where there is no
 message to give, or one that may be no string or reads the frame it is made in. Not offered where Dynamo reads the
 function: it makes a check of an `assert` of one comparison with a constant message or none. Of all others it asks, and
-what to write instead is said; torch._assert is named, as it is where its message may be no string, or making it does
-more than read. Left is what the function or a caller that symbols reach may catch. Under `python -O`, which drops
-assertions, the check refuses what the assertion let pass; in a file that asks for `__debug__` it stays an assertion.
+what to write instead is said, where split-assert does not write it; torch._assert is named, as it is where its message
+may be no string, or making it does more than read. Left is what the function or a caller that symbols reach may catch.
+Under `python -O`, which drops assertions, the check refuses what the assertion let pass; in a file that asks for
+`__debug__` it stays an assertion.
 
 References: torch/__init__.py (_check_with, _assert), torch/fx/experimental/symbolic_shapes.py (expect_true).
 """
