@@ -6,16 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from codemod.fix.asked import UNDECIDED, asked_at
 from codemod.fix.calls import from_own_trees, is_of
 from codemod.fix.catching import guard_around, parsed
 from codemod.fix.checks import Check, check_at
 from codemod.fix.conversions import conversions_at
-from codemod.fix.crops import crop_at
 from codemod.fix.declared import declaring_edits, said_of
 from codemod.fix.lines import Lines
 from codemod.fix.marks import Mark, mark_edit, marks_for
-from codemod.fix.order import order_at
-from codemod.fix.reshapes import reshapes_at
 from codemod.fix.settings import setting_edit, setting_for
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Call, Trial
@@ -45,15 +43,10 @@ class Sources(Protocol):
 _FAILED = ("error", "fake", "break", "specialized", "guard", "recompiled")
 _WRONG = ("guard", "specialized", "assumed")
 _OFTEN = ("break", "recompiled", "specialized", "guard")
-_UNDECIDED = ("error", "break")
-"""Where torch may have met a branch that it could not decide."""
 _FIXED = ("error", "specialized", "guard")
 """Where a conversion may have made a size a number."""
 _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
-_CROP = "the slice wherever it is compiled, in place of a branch that only crops: it takes all where that is no more"
-_ORDER = "what decides without a size is asked before the sizes"
-_VIEW = "a view of what lies in order, in place of a reshape: it infers a size without asking for the others"
 _CHECK = "torch._check where it is compiled, in place of what only raises or asserts"
 
 
@@ -112,7 +105,7 @@ def next_failure(candidate: Candidate, trial: Trial, lines: Lines) -> tuple[Answ
 
     With it, its line without any change. `lines` are those of the run.
     """
-    failures = [answer for answer in trial.report.answers if answer.kind in _UNDECIDED]
+    failures = [answer for answer in trial.report.answers if answer.kind in UNDECIDED]
     frames = ((answer, frame) for answer in failures for frame in answer.places)
     places = {(_why(answer), lines.without_changes(frame)) for answer, frame in frames}
     if not failures or (candidate.why, candidate.frame) in places:
@@ -222,17 +215,10 @@ def _checks(answer: Answer, lines: Lines, sources: Sources) -> Iterator[Candidat
 
 
 def _asked(answer: Answer, lines: Lines) -> Iterator[Candidate]:
-    """What a condition that torch could not decide is written as: other operands first, or a slice in its place.
-
-    The slice is taken wherever the branch that only crops is compiled. What C++ asks of a reshape, a view does not ask.
-    """
-    for frame, tree, path, line in _originals(answer, lines, _UNDECIDED):
-        source = lines.source(tree, path)
-        reshapes = reshapes_at(path, source, line) if "reshape" in answer.native else ()
-        asked = (_ORDER, [order_at(path, source, line)]), (_CROP, [crop_at(path, source, line)]), (_VIEW, reshapes)
-        for what, found in asked:
-            if edits := tuple(filter(None, found)):
-                yield Candidate(what, tree, edits, lines.without_changes(frame), _why(answer))
+    """What a condition that torch asks is written as, so that it asks for less."""
+    for frame, tree, path, line in _originals(answer, lines, _FAILED):
+        for what, edits in asked_at(answer, path, lines.source(tree, path), line):
+            yield Candidate(what, tree, edits, lines.without_changes(frame), _why(answer))
 
 
 def _conversions(answer: Answer, lines: Lines) -> Iterator[Candidate]:
@@ -255,7 +241,7 @@ def _originals(answer: Answer, lines: Lines, kinds: Sequence[str]) -> Iterator[t
 
 
 def _checks_at(answer: Answer, lines: Lines) -> Iterator[tuple[Frame, Tree, Check]]:
-    for frame, tree, path, line in _originals(answer, lines, _UNDECIDED):
+    for frame, tree, path, line in _originals(answer, lines, UNDECIDED):
         check = check_at(path, lines.source(tree, path), line)
         if check is not None:
             yield frame, tree, check

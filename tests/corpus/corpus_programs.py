@@ -214,6 +214,52 @@ for batch in (2, 3):
     mark_unbacked(heads, 2)
     print(joined(heads)[-1].sum(-1).tolist())
 """,
+    # A table of angles that is kept for the longest sequence so far: compiled again whenever one is longer.
+    "kept_angles": """import torch
+
+
+class Rotary(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.register_buffer("frequencies", 10000 ** -(torch.arange(0, width, 2) / width))
+        self._length, self._cosine = 0, None
+
+    def _update(self, length, device):
+        if length > self._length or self._cosine is None or self._cosine.device != device:
+            self._length = length
+            places = torch.arange(length, device=device, dtype=torch.float32)
+            self._cosine = torch.outer(places, self.frequencies).cos()
+
+    def forward(self, tokens):
+        self._update(tokens.shape[1], tokens.device)
+        return tokens * self._cosine[: tokens.shape[1]].sum(-1)
+
+
+rotated = torch.compile(Rotary(8), dynamic=True, backend="aot_eager")
+for length in (5, 9, 7, 14, 3, 20):
+    print(round(rotated(torch.ones(2, length)).sum().item(), 3))
+""",
+    # A mask that is kept for one length, and made again for each other.
+    "kept_mask": """import torch
+
+
+class Causal(torch.nn.Module):
+    mask = None
+
+    def of(self, length):
+        if self.mask is not None and self.mask.size(0) >= length:
+            return self.mask[:length, :length]
+        self.mask = torch.ones(length, length).tril()
+        return self.mask
+
+    def forward(self, tokens):
+        return self.of(tokens.shape[1]) @ tokens.mT
+
+
+masked = torch.compile(Causal(), dynamic=True, backend="aot_eager")
+for length in (5, 9, 7, 14, 3, 20):
+    print(masked(torch.ones(2, length)).sum().item())
+""",
     # Attention that is causal where there is more than a token, and asks for the one token of a cache before.
     "more_than_a_token": """import torch
 from torch._dynamo.decorators import mark_unbacked
