@@ -42,6 +42,22 @@ def paired_rows(source: Tensor, other: Tensor) -> Tensor:
     return source + other
 
 
+class Causal(torch.nn.Module):
+    """What it keeps for one length is asked for it, and compiled again for each other."""
+
+    mask = None
+
+    def forward(self, source: Tensor) -> Tensor:
+        """The rows before each row, together."""
+        rows = source.size(0)
+        if self.mask is None or self.mask.size(0) != rows:
+            self.mask = torch.ones(rows, rows).tril()
+        return self.mask @ source
+
+
+causal = torch.compile(Causal(), dynamic=True)
+
+
 @register_lowering(torch.ops.neighbors.padded_rows)
 def padded_rows(source, rows):
     """Written for an older torch: this method of `sizevars` has another name now."""
