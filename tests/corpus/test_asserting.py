@@ -47,6 +47,7 @@ SPLIT = (
     *("0 < x.dim() < n", "n == 1 or n == 4", "n == m or n == 4", "not n % 2", "not n > 9", "not (n > 9 or m == 5)"),
     *("n not in (2, 5)", "n not in (2,)", "not n in [2, m]", "n in {2, 4}", "not (n != 4)"),
     *("all(d % 2 == 0 for d in x.shape)", "x.dim() == 2 and all(d > 0 for d in x.shape)", "n < 9 and 0 < m <= 6"),
+    *("(c := x.dim()) and n == 4 and m == 6 * c // 2", "(c := n == 4) and m == 6"),
     *(
         "(n == 4 and\n            m == 6)",
         "(n ==\n            4 and m == 6), 'four'",

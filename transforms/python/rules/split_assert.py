@@ -73,7 +73,8 @@ def rewrite(place: Place) -> Rewrite | None:
 
 def _lines(place: Place, part: Part, message: str, step: str) -> list[str]:
     condition = written(place, part.test)
-    whole = f"({condition})" if place.layout.newline in condition else condition
+    loose = place.layout.newline in condition or isinstance(part.test, (ast.NamedExpr, ast.Yield, ast.YieldFrom))
+    whole = f"({condition})" if loose else condition
     asserted = f"assert {whole}{message}"
     if part.loop is None:
         return [asserted]
