@@ -50,6 +50,10 @@ REASON = (
     "each size that is kept is compiled apart: with `torch.compiler.is_compiling() or` before the condition it is made"
     " anew there, if it is no state; symfix fix -- python PROGRAM tries it"
 )
+KEYED = (
+    "each size is a key of its own, and compiled apart: where torch.compiler.is_compiling(), make anew what is kept,"
+    " and keep nothing"
+)
 FITS = REASON.replace("torch.compiler.is_compiling() or", "not torch.compiler.is_compiling() and")
 
 
@@ -60,19 +64,31 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     read = {dotted(node) for node in all_nodes([branch.test]) if isinstance(node, ast.Attribute)}
     rest = branch.orelse or (_behind(place, branch) if isinstance(branch.body[-1], ast.Return) else [])
+    looked_up = {dotted(part) for node in all_nodes([branch.test]) for part in _looked_up(node)}
     for filling, reason in ((rest, FITS), (branch.body, REASON)):  # what fits may be converted, and is kept
-        if not read.isdisjoint(_assigned(filling)):
-            return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal=NAME)
+        assigned = _assigned(filling)
+        if not looked_up.isdisjoint(name.removesuffix("[]") for name in assigned if name.endswith("[]")):
+            reason = KEYED
+        elif read.isdisjoint(assigned):
+            continue
+        return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal=NAME)
     return None
 
 
+def _looked_up(node: ast.AST) -> list[ast.expr]:
+    """What a comparison looks something up in."""
+    looks = isinstance(node, ast.Compare) and isinstance(node.ops[-1], (ast.In, ast.NotIn))
+    return node.comparators[-1:] if isinstance(node, ast.Compare) and looks else []
+
+
 def _assigned(statements: Iterable[ast.stmt]) -> set[str]:
-    """The attributes of `self` that statements assign."""
+    """The attributes of `self` that statements assign, with `[]` behind those of which they assign an item."""
     names: set[str] = set()
     for node in all_nodes(list(statements)):
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names |= {dotted(part) for target in targets for part in getattr(target, "elts", [target])}
+            parts = [part for target in targets for part in getattr(target, "elts", [target])]
+            names |= {f"{dotted(part.value)}[]" if isinstance(part, ast.Subscript) else dotted(part) for part in parts}
     return {name for name in names if name.startswith("self.") and name.count(".") == 1}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from transforms.python.rules.kept_size import FITS, REASON
+from transforms.python.rules.kept_size import FITS, KEYED, REASON
 
 HEAD = "@torch.compile\ndef f(self, x: Tensor):\n    n = x.size(0)\n"
 CONVERTED = "        if self.flag:\n            self.rows = self.rows.to(x.dtype)\n"
@@ -26,6 +26,8 @@ CONVERTED = "        if self.flag:\n            self.rows = self.rows.to(x.dtype
             "    if self.rows.size(0) == n:\n        x = self.rows\n    else:\n        x = self.rows = n + x\n",
             FITS,
         ),
+        ("    if n not in self.rows:\n        self.rows[n] = torch.arange(n)\n    return self.rows[n]\n", KEYED),
+        ("    if (n, x.dtype) in self.rows:\n        return x\n    self.rows[n, x.dtype] = x\n    return x\n", KEYED),
     ],
 )
 def test_it_says_where_to_ask(look: Any, body: str, reason: str) -> None:
@@ -39,6 +41,7 @@ def test_it_says_where_to_ask(look: Any, body: str, reason: str) -> None:
         "    if self.rows.size(0) != n:\n        self.other = torch.arange(n)\n    return x\n",
         "    if self.rows.size(0) != n:\n        rows = torch.arange(n)\n        return rows\n    return x\n",
         "    if rows.size(0) != n:\n        rows = torch.arange(n)\n    return x\n",
+        "    if n in self.rows:\n        self.other[n] = x\n    return x\n",
         "    if self.rows.size(0) != n:\n        x = x + 1\n    self.rows = torch.arange(n)\n    return x\n",
     ],
 )
