@@ -7,15 +7,18 @@ from collections.abc import Iterator
 from codemod.fix.caches import cache_at
 from codemod.fix.crops import crop_at
 from codemod.fix.order import order_at
+from codemod.fix.pools import pool_at
 from codemod.fix.reshapes import reshapes_at
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer
+from codemod.probe.pooling import POOL_ADVICE
 
 UNDECIDED = ("error", "break")
 """Where torch may have met a branch that it could not decide."""
 _CACHE = "what is kept for one size is made anew wherever it is compiled"
 _CROP = "the slice wherever it is compiled, in place of a branch that only crops: it takes all where that is no more"
 _ORDER = "what decides without a size is asked before the sizes"
+_POOL = "the first result of max_pool1d_with_indices, which is that of max_pool1d and keeps the length symbolic"
 _VIEW = "a view of what lies in order, in place of a reshape: it infers a size without asking for the others"
 
 
@@ -30,4 +33,6 @@ def asked_at(answer: Answer, path: str, source: bytes, line: int) -> Iterator[tu
         edits = order_at(path, source, line), crop_at(path, source, line)
         written += [(what, (edit,)) for what, edit in zip((_ORDER, _CROP), edits, strict=True) if edit is not None]
         written += [(_VIEW, reshapes_at(path, source, line))] if "reshape" in answer.native else []
+    if answer.advice == POOL_ADVICE:
+        written += [(_POOL, pool_at(path, source, line))]
     return ((what, edits) for what, edits in written if edits)

@@ -239,6 +239,24 @@ rotated = torch.compile(Rotary(8), dynamic=True, backend="aot_eager")
 for length in (5, 9, 7, 14, 3, 20):
     print(round(rotated(torch.ones(2, length)).sum().item(), 3))
 """,
+    # Windows of a length that torch makes a number of: compiled again for each.
+    "pooled_length": """import torch
+from torch import nn
+
+
+class Windows(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pool = nn.MaxPool1d(2)
+
+    def forward(self, rows):
+        return self.pool(self.pool(rows) + 1)
+
+
+windows = torch.compile(Windows(), dynamic=True, backend="aot_eager")
+for length in (12, 9, 15, 21):
+    print(windows(torch.arange(2.0 * length).reshape(1, 2, length)).sum().item())
+""",
     # A mask that is kept for one length, and made again for each other.
     "kept_mask": """import torch
 

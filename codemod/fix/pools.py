@@ -1,0 +1,77 @@
+"""Pools: the first result of `max_pool1d_with_indices` is that of `max_pool1d`, and keeps the length symbolic.
+
+    y = F.max_pool1d(x, 3, stride=2)        y = F.max_pool1d_with_indices(x, 3, stride=2)[0]
+
+    self.pool = nn.MaxPool1d(2)             self.pool = nn.MaxPool1d(2, return_indices=True)
+    …                                       …
+    return self.pool(x)                     return self.pool(x)[0]
+
+Eager computes the indices too, which costs a little on the CPU without gradients; elsewhere it does so anyway.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemod.fix.catching import parsed
+from codemod.fix.nodes import offset
+from codemod.model.edits import Edit
+from codemod.probe.pooling import POOL
+
+_MODULES = frozenset({"torch", "F", "functional", "nn.functional", "torch.nn.functional"})
+_LAYERS = frozenset({"nn.MaxPool1d", "torch.nn.MaxPool1d"})
+_FLAG = "return_indices"
+_MOST, _MOST_OF_LAYER = 6, 4
+"""The arguments before that one."""
+_FIRST, _GIVEN = b"[0]", b", return_indices=True"
+
+
+def pool_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
+    """The edits of `path` that take the first of two results for what pools on `line`; none where nothing does."""
+    tree = parsed(source)
+    lines = source.splitlines(keepends=True)
+    edits: list[Edit] = []
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and _pools(node):
+            edits += [_behind(path, lines, node.func, b"_with_indices"), _behind(path, lines, node, _FIRST)]
+        if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
+            for made, calls in _layers(node):
+                if any(call.lineno <= line <= (call.end_lineno or 0) for call in calls):
+                    *_, last = (*made.args, *(each.value for each in made.keywords))
+                    edits.append(_behind(path, lines, last, _GIVEN))
+                    edits += [_behind(path, lines, call, _FIRST) for call in calls]
+    return tuple(edits)
+
+
+def _layers(owner: ast.ClassDef) -> Iterator[tuple[ast.Call, list[ast.Call]]]:
+    """The pooling layers that a class makes for `self` and does nothing with but call them, with those calls."""
+    nodes = list(ast.walk(owner))
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=ast.Call() as made):
+                named = (each for each in nodes if isinstance(each, ast.Attribute) and each.attr == name)
+                used = [each for each in named if each is not node.targets[0]]
+                calls = [n for n in nodes if isinstance(n, ast.Call) and any(n.func is use for use in used)]
+                plain = ast.unparse(made.func) in _LAYERS and _gives_one(made, _MOST_OF_LAYER)
+                if plain and calls and len(calls) == len(used):
+                    yield made, calls
+
+
+def _pools(call: ast.Call) -> bool:
+    """Whether a call is one of torch's `max_pool1d` that gives no indices."""
+    function = call.func
+    named = isinstance(function, ast.Attribute) and function.attr == POOL
+    return named and ast.unparse(function.value) in _MODULES and _gives_one(call, _MOST)  # type: ignore[attr-defined]
+
+
+def _gives_one(call: ast.Call, most: int) -> bool:
+    """Whether a call, of which no argument is unpacked, does not ask for indices."""
+    named = all(keyword.arg not in (None, _FLAG) for keyword in call.keywords)
+    plain = not any(isinstance(each, ast.Starred) for each in call.args)
+    return named and plain and len(call.args) + len(call.keywords) > 0 and len(call.args) <= most
+
+
+def _behind(path: str, lines: list[bytes], node: ast.expr, text: bytes) -> Edit:
+    end = offset(lines, node.end_lineno or 0, node.end_col_offset or 0)
+    return Edit(path, end, end, b"", text)
