@@ -70,9 +70,8 @@ def _operator(node: ast.Call, values: Interpreter) -> tuple[str, bool]:
     space, _, function = torch_name(node.func).rpartition(".")
     if space in _SPACES and space.partition(".")[0] not in values.variables:
         return _SPACES[space] + function, False
-    return (
-        (name, True) if isinstance(node.func, ast.Attribute) and values.surely_tensor(node.func.value) else ("", False)
-    )
+    method = isinstance(node.func, ast.Attribute) and values.surely_tensor(node.func.value)
+    return (name, True) if method else ("", False)
 
 
 @cache
