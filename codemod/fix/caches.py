@@ -18,6 +18,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from codemod.fix.calls import name_of
 from codemod.fix.catching import parsed
 from codemod.fix.marks import imports_torch
 from codemod.fix.nodes import offset
@@ -44,13 +45,13 @@ def cache_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
             start = offset(lines, branch.test.lineno, branch.test.col_offset)
             end = offset(lines, branch.test.end_lineno or 0, branch.test.end_col_offset or 0)
             plain = not isinstance(branch.test, (ast.IfExp, ast.NamedExpr, ast.Lambda))
-            if plain and _makes(branch.body, branch, owner):
-                return (Edit(path, start, start, b"", _COMPILED),)
-            returns = isinstance(branch.body[-1], ast.Return)
-            if _makes(branch.orelse or (block[index + 1 :] if returns else []), branch, owner):
+            behind = block[index + 1 :] if isinstance(branch.body[-1], ast.Return) else []
+            if _makes(branch.orelse or behind, branch, owner):  # what fits may be converted, and is kept
                 if plain and not isinstance(branch.test, ast.BoolOp):
                     return (Edit(path, start, start, b"", _NOT_COMPILED),)
                 return Edit(path, start, start, b"", _NOT_COMPILED + b"("), Edit(path, end, end, b"", b")")
+            if plain and _makes(branch.body, branch, owner):
+                return (Edit(path, start, start, b"", _COMPILED),)
     return ()
 
 
@@ -67,7 +68,7 @@ def _makes(statements: Sequence[ast.stmt], branch: ast.If, owner: ast.ClassDef) 
     """Whether statements make anew what the test of `branch` reads, of nothing but what is at hand."""
     made = {name: place for name, place in _stored(statements) if name in _read(branch.test)}
     nodes = [node for statement in statements for node in ast.walk(statement)]
-    if not made or any(_OTHERWISE.fullmatch(_called(node)) for node in nodes):
+    if not made or any(_OTHERWISE.fullmatch(name_of(node)) for node in nodes if isinstance(node, ast.Call)):
         return False
     if any(name in made and place < made[name] for name, place in _loaded(nodes)):
         return False  # made of what was kept before
@@ -105,19 +106,18 @@ def _read(test: ast.expr) -> set[str]:
 
 def _changed(node: ast.AST) -> str:
     """The attribute of `self` that a node assigns, deletes, or writes in place; "" for none."""
-    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-        return _own(node)
-    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        return _own(node.value)
-    written = _called(node).endswith("_") and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    return _own(node.func.value) if written and isinstance(node, ast.Call) else ""  # type: ignore[attr-defined]
+    match node:
+        case ast.Attribute(ctx=ast.Store() | ast.Del()):
+            return _own(node)
+        case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
+            return _own(owner)
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name.endswith("_"):
+            return _own(owner)
+    return ""
 
 
 def _own(node: ast.AST) -> str:
-    owned = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-    return node.attr if isinstance(node, ast.Attribute) and owned else ""
-
-
-def _called(node: ast.AST) -> str:
-    function = node.func if isinstance(node, ast.Call) else None
-    return getattr(function, "attr", getattr(function, "id", ""))
+    match node:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return name
+    return ""

@@ -60,9 +60,10 @@ def _layers(owner: ast.ClassDef) -> Iterator[tuple[ast.Call, list[ast.Call]]]:
 
 def _pools(call: ast.Call) -> bool:
     """Whether a call is one of torch's `max_pool1d` that gives no indices."""
-    function = call.func
-    named = isinstance(function, ast.Attribute) and function.attr == POOL
-    return named and ast.unparse(function.value) in _MODULES and _gives_one(call, _MOST)  # type: ignore[attr-defined]
+    match call.func:
+        case ast.Attribute(value=module, attr=name):
+            return name == POOL and ast.unparse(module) in _MODULES and _gives_one(call, _MOST)
+    return False
 
 
 def _gives_one(call: ast.Call, most: int) -> bool:

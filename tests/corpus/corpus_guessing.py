@@ -24,6 +24,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from corpus_stubs import Stub
+
 CHANNELS = 16
 FIXED = frozenset({1, 3, 4, 8, CHANNELS, 32})
 """Sizes of the inputs that stay as they are; the others vary."""
@@ -39,27 +41,6 @@ NUMBERS = frozenset(
 )  # fmt: skip
 ABSENT = ("torch", "numpy", "triton", "_typeshed")
 """What is not stood in for where it cannot be imported."""
-
-
-class Anything(type):
-    """A class of which every attribute, item and call is another: it stands in for what is not installed."""
-
-    def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Anything(name, (), {})
-
-    def __getitem__(cls, item: object) -> Any:
-        return cls
-
-    def __or__(cls, other: object) -> Any:
-        return cls
-
-    def __ror__(cls, other: object) -> Any:
-        return cls
-
-    def __call__(cls, *given: Any, **named: Any) -> Any:
-        return given[0] if len(given) == 1 and callable(given[0]) and not named else cls
 
 
 class StandIns(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -83,7 +64,7 @@ def stand_in(name: str, folder: Path | None = None) -> types.ModuleType:
     """A module that has every name; with the modules of `folder` below it."""
     module = types.ModuleType(name)
     module.__path__ = [str(folder)] if folder is not None else []
-    module.__dict__["__getattr__"] = lambda attribute: getattr(Anything(attribute, (), {}), attribute)
+    module.__dict__["__getattr__"] = lambda attribute: getattr(Stub(name), attribute)
     return module
 
 

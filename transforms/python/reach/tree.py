@@ -51,6 +51,7 @@ class SourceTree:
         self.facts = {path: self._absolute(file_facts, places[path], by_path) for path, file_facts in facts.items()}
         self._functions = {path: {f.name: f for f in file_facts.functions} for path, file_facts in facts.items()}
         self._imports = {path: dict(file_facts.imports) for path, file_facts in self.facts.items()}
+        self._meanings: dict[str, dict[str, str]] = {}
         self._definitions: dict[tuple[str, str], Definition] = {}
         self._located: dict[str, tuple[str, str]] = {}
         self._meant: dict[tuple[str, str], Definition | None] = {}
@@ -177,7 +178,10 @@ class SourceTree:
 
     def meanings(self, path: str) -> dict[str, str]:
         """What the names that a file imports stand for, see `flow.imported.meanings`."""
-        return meanings(self.facts[path].imports, self._functions[path])
+        meant = self._meanings.get(path)
+        if meant is None:
+            meant = self._meanings[path] = meanings(self.facts[path].imports, self._functions[path])
+        return meant
 
     def imports_torch(self, path: str) -> bool:
         """Whether a file imports torch, or something of it."""

@@ -144,6 +144,6 @@ def _same_check(node: ast.Call, statement: ast.stmt) -> bool:
         return False
     match check.args[0]:
         case ast.Compare(left=left, ops=[ast.GtE()], comparators=[ast.Constant(value=0 | 1)]):
-            messages = ([ast.unparse(message) for message in messages_of(call)] for call in (check, node))
-            return ast.unparse(left) == ast.unparse(node.args[0]) and next(messages) == next(messages)
+            texts = [list(map(ast.unparse, messages_of(call))) for call in (check, node)]
+            return ast.unparse(left) == ast.unparse(node.args[0]) and texts[0] == texts[1]
     return False

@@ -14,6 +14,7 @@ from transforms.python.flow.asking import asks
 from transforms.python.flow.imported import torch_name
 from transforms.python.flow.nodes import all_nodes, is_read
 from transforms.python.flow.values import INT
+from transforms.python.writing.clamps import same
 from transforms.python.writing.nodes import beside_comparison, code
 from transforms.python.writing.place import Place
 from transforms.python.writing.traced import asked_of
@@ -123,16 +124,18 @@ class _Split:
 
     def _one_of(self, operands: Sequence[ast.expr]) -> list[Part] | None:
         """`n in (1, m)` of `n == 1 or n == m`."""
-        found: list[ast.expr] = []
         first = operands[0].left if isinstance(operands[0], ast.Compare) else None
+        if first is None or not is_read(first) or self._values.value(first).kind != INT:
+            return None
+        found: list[ast.expr] = []
         for operand in operands:
             match operand:
-                case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if _same(left, first):
+                case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if same(left, first):
                     found.append(right)
-        if first is None or not is_read(first) or self._values.value(first).kind != INT or len(found) < len(operands):
+        # What is asked for only where the first is another may not be there.
+        named = all(isinstance(part, _NAMES) for value in found for part in all_nodes([value]))
+        if len(found) < len(operands) or not named:
             return None
-        if not all(isinstance(part, _NAMES) for value in found for part in all_nodes([value])):
-            return None  # what is asked for only where the first is another may not be there
         return [Part(_compare(first, ast.Tuple(found, ast.Load()), ast.In()))]
 
     def _none_of(self, left: ast.expr, held: ast.expr) -> list[Part] | None:
@@ -167,7 +170,3 @@ def _joined(found: Iterable[list[Part] | None]) -> list[Part] | None:
 def _plain(nodes: Sequence[ast.expr]) -> bool:
     """Whether expressions may be evaluated again, or not at all."""
     return all(is_read(node) and not isinstance(node, ast.Starred) for node in nodes)
-
-
-def _same(left: ast.expr, right: ast.expr | None) -> bool:
-    return right is not None and ast.dump(left) == ast.dump(right)

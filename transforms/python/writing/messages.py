@@ -85,7 +85,8 @@ def messages_of(check: ast.Call) -> list[ast.expr]:
 def check_called(place: Place, check: ast.Call) -> None:
     """Raise Undecided where Dynamo reads a check whose message may be no function: it takes none in torch._check."""
     for message in messages_of(check) if place.inlined else ():
-        if not isinstance(message, ast.Lambda) and getattr(message, "value", message) is not None:
+        absent = isinstance(message, ast.Constant) and message.value is None
+        if not absent and not isinstance(message, ast.Lambda):
             raise Undecided("Dynamo takes a text for its message, and of torch._check a function: write `lambda: …`")
 
 
