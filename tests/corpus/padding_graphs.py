@@ -111,9 +111,9 @@ def sources(forms: Sequence[str] = (*FORMS, *LENGTHS)) -> list[str]:
     return list(dict.fromkeys(HEAD + form.format(*pair) for form in forms for pair in pairs))
 
 
-def rewritten(forms: Sequence[str] = (*FORMS, *LENGTHS)) -> list[tuple[str, str]]:
-    """The functions of some forms that the rules change, before and after."""
-    changed = [(source, rewrite(source)) for source in sources(forms)]
+def rewritten(functions: Sequence[str]) -> list[tuple[str, str]]:
+    """Those of some functions that the rules change, before and after."""
+    changed = [(source, rewrite(source)) for source in functions]
     return [(before, after) for before, after in changed if "is_compiling()" in after]
 
 
@@ -172,7 +172,7 @@ def main() -> int:
     every = parser.parse_args().every
     logging.disable(logging.ERROR)
     torch._dynamo.config.recompile_limit = 64
-    pairs = rewritten()
+    pairs = rewritten(sources())
     wrong = [shown for pair in pairs if (shown := differs(*pair))]
     print(*wrong, sep="\n")
     changed: Counter[str] = Counter()

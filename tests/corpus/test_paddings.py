@@ -6,19 +6,20 @@ import pytest
 
 pytest.importorskip("torch")
 
-from padding_graphs import FORMS, HEAD, LENGTHS, differs, graphs, rewrite, rewritten, takes_unknown
+from padding_graphs import FORMS, HEAD, LENGTHS, differs, graphs, rewrite, rewritten, sources, takes_unknown
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_what_is_rewritten_gives_the_same_on_both_ways(form: str) -> None:
-    pairs = rewritten([form])
-    assert len(pairs) > 8
+@pytest.mark.parametrize(("index", "form"), list(enumerate(FORMS)))
+def test_what_is_rewritten_gives_the_same_on_both_ways(index: int, form: str) -> None:
+    """A third of the pairs with each form, and each pair with a third of the forms: padding_graphs.py takes all."""
+    pairs = rewritten(sources([form])[index % 3 :: 3])
+    assert len(pairs) > 2
     assert [shown for pair in pairs if (shown := differs(*pair))] == []
 
 
 @pytest.mark.parametrize("form", LENGTHS)
 def test_what_is_short_is_padded_and_what_is_long_is_cut(form: str) -> None:
-    pairs = rewritten([form])
+    pairs = rewritten(sources([form]))
     assert len(pairs) > 1 or "m + c" in form  # what is cut there is longer than what is padded
     assert [shown for pair in pairs if (shown := differs(*pair))] == []
     for before, after in pairs[::4]:
