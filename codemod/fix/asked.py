@@ -30,8 +30,8 @@ def asked_at(answer: Answer, path: str, source: bytes, line: int) -> Iterator[tu
     """
     written = [(_CACHE, cache_at(path, source, line))]
     if answer.kind in UNDECIDED:
-        edits = order_at(path, source, line), crop_at(path, source, line)
-        written += [(what, (edit,)) for what, edit in zip((_ORDER, _CROP), edits, strict=True) if edit is not None]
+        ordered = order_at(path, source, line)
+        written += [(_ORDER, (ordered,) if ordered is not None else ()), (_CROP, crop_at(path, source, line))]
         written += [(_VIEW, reshapes_at(path, source, line))] if "reshape" in answer.native else []
     if answer.advice == POOL_ADVICE:
         written += [(_POOL, pool_at(path, source, line))]

@@ -20,8 +20,8 @@ from collections.abc import Iterator, Sequence
 
 from codemod.fix.calls import name_of
 from codemod.fix.catching import parsed
-from codemod.fix.marks import imports_torch
 from codemod.fix.nodes import offset
+from codemod.fix.torch_names import COMPILING, torch_in
 from codemod.model.edits import Edit
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -29,14 +29,16 @@ _FIRST = re.compile(r"__init__|reset\w*|_reset\w*|setup|__setstate__")
 """Methods that set what is kept before any size is met."""
 _OTHERWISE = re.compile(r"rand\w*|bernoulli\w*|multinomial|normal\w*|uniform\w*|poisson|drop\w*|[A-Z]\w*|print")
 """Calls that give something else each time, or an object that is no Tensor."""
-_COMPILED, _NOT_COMPILED = b"torch.compiler.is_compiling() or ", b"not torch.compiler.is_compiling() and "
 
 
 def cache_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     """The edits of `path` that make anew what is kept for a size that `line` asks for; none where it keeps no such."""
     tree = parsed(source)
-    if tree is None or not imports_torch(tree):
+    torch = torch_in(path, source, tree) if tree is not None else None
+    if tree is None or torch is None:
         return ()
+    compiled = f"{torch.spelled(COMPILING)} or ".encode()
+    eager = f"not {torch.spelled(COMPILING)} and ".encode()
     lines = source.splitlines(keepends=True)
     for owner in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
         for block, index in _branches(owner, line):
@@ -48,10 +50,14 @@ def cache_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
             behind = block[index + 1 :] if isinstance(branch.body[-1], ast.Return) else []
             if _makes(branch.orelse or behind, branch, owner):  # what fits may be converted, and is kept
                 if plain and not isinstance(branch.test, ast.BoolOp):
-                    return (Edit(path, start, start, b"", _NOT_COMPILED),)
-                return Edit(path, start, start, b"", _NOT_COMPILED + b"("), Edit(path, end, end, b"", b")")
+                    return (Edit(path, start, start, b"", eager), *torch.imported)
+                return (
+                    Edit(path, start, start, b"", eager + b"("),
+                    Edit(path, end, end, b"", b")"),
+                    *torch.imported,
+                )
             if plain and _makes(branch.body, branch, owner):
-                return (Edit(path, start, start, b"", _COMPILED),)
+                return (Edit(path, start, start, b"", compiled), *torch.imported)
     return ()
 
 

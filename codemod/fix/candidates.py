@@ -13,8 +13,9 @@ from codemod.fix.checks import Check, check_at
 from codemod.fix.conversions import conversions_at
 from codemod.fix.declared import declaring_edits, said_of
 from codemod.fix.lines import Lines
-from codemod.fix.marks import Mark, mark_edit, marks_for
-from codemod.fix.settings import setting_edit, setting_for
+from codemod.fix.marks import Mark, mark_edits, marks_for
+from codemod.fix.settings import setting_edits, setting_for
+from codemod.fix.torch_names import torch_in
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Call, Trial
 from codemod.model.edits import Edit, EditConflict
@@ -211,7 +212,7 @@ def _checks(answer: Answer, lines: Lines, sources: Sources) -> Iterator[Candidat
     """The check in place of a branch that only raises, and that torch could not decide."""
     for frame, tree, check in _checks_at(answer, lines):
         if not _unfit(answer, tree, check, lines, sources):
-            yield Candidate(_CHECK, tree, (check.edit,), lines.without_changes(frame), _why(answer))
+            yield Candidate(_CHECK, tree, check.edits, lines.without_changes(frame), _why(answer))
 
 
 def _asked(answer: Answer, lines: Lines) -> Iterator[Candidate]:
@@ -225,7 +226,7 @@ def _conversions(answer: Answer, lines: Lines) -> Iterator[Candidate]:
     """The conversions that keep the symbol, on a line that may have made a size a number."""
     for frame, tree, path, line in _originals(answer, lines, _FIXED):
         edits = conversions_at(path, lines.source(tree, path), line)
-        pairs = dict.fromkeys((edit.new.decode(), edit.old.decode()) for edit in edits)
+        pairs = dict.fromkeys((edit.new.decode(), edit.old.decode()) for edit in edits if edit.new[-1:] != b"\n")
         changed = ", ".join(f"{new} in place of {old}" if old else f"{new} behind it" for new, old in pairs)
         if edits:
             what = f"{changed}: a size stays symbolic where it is converted"
@@ -250,7 +251,7 @@ def _checks_at(answer: Answer, lines: Lines) -> Iterator[tuple[Frame, Tree, Chec
 def _unfit(answer: Answer, tree: Tree, check: Check, lines: Lines, sources: Sources) -> str:
     """Why a check may not take the place of a branch; "" where it may."""
     caught = _catching(answer, tree, check, lines)
-    return f"{caught} may catch what the branch raises" if caught else _too_new(tree, check.edit, lines, sources)
+    return f"{caught} may catch what the branch raises" if caught else _too_new(tree, check.edits, lines, sources)
 
 
 def _fit(candidates: Iterable[Candidate], lines: Lines, sources: Sources) -> Iterator[Candidate]:
@@ -260,13 +261,18 @@ def _fit(candidates: Iterable[Candidate], lines: Lines, sources: Sources) -> Ite
 
 def _lacking(candidate: Candidate, lines: Lines, sources: Sources) -> str:
     """Why the torch that the edits of a candidate have to run with does not; "" where it does."""
-    reasons = (_too_new(candidate.tree, edit, lines, sources) for edit in candidate.edits)
-    return next(filter(None, reasons), "")
+    return _too_new(candidate.tree, candidate.edits, lines, sources)
 
 
-def _too_new(tree: Tree, edit: Edit, lines: Lines, sources: Sources) -> str:
-    line = _line_of(tree, edit, lines)
-    return sources.lacking(tree, edit.path, line, edit.new.decode("utf-8", "replace"))
+def _too_new(tree: Tree, edits: Iterable[Edit], lines: Lines, sources: Sources) -> str:
+    for edit in edits:
+        text = edit.new.decode("utf-8", "replace")
+        module = parsed(source := lines.source(tree, edit.path))
+        torch = torch_in(edit.path, source, module) if module is not None else None
+        text = torch.usual(text) if torch is not None else text
+        if lacking := sources.lacking(tree, edit.path, _line_of(tree, edit, lines), text):
+            return lacking
+    return ""
 
 
 def _line_of(tree: Tree, edit: Edit, lines: Lines) -> int:
@@ -276,7 +282,7 @@ def _line_of(tree: Tree, edit: Edit, lines: Lines) -> int:
 def _catching(answer: Answer, tree: Tree, check: Check, lines: Lines) -> str:
     """PATH:LINE of what may catch what a branch raises; "" where nothing that is at hand does."""
     if check.caught:
-        return f"{check.edit.path}:{check.caught}"
+        return f"{check.edits[0].path}:{check.caught}"
     trees = {tree: None}
     for frame in answer.stack:
         other = lines.tree(frame.path)
@@ -304,10 +310,9 @@ def _settings(answers: Sequence[Answer], trial: Trial, lines: Lines) -> Iterator
             if tree is None or tree.package:
                 continue
             path, _ = lines.original(tree, call.path, call.line)
-            edit = setting_edit(path, lines.source(tree, path), setting)
-            if edit is not None:
+            if edits := setting_edits(path, lines.source(tree, path), setting):
                 frame = lines.without_changes(answer.place or Frame(call.path, call.line, ""))
-                yield Candidate(setting, tree, (edit,), frame, _why(answer))
+                yield Candidate(setting, tree, edits, frame, _why(answer))
                 break
 
 
@@ -330,8 +335,8 @@ def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: Lines) 
     """The mark at every call, from a tree of the user's own, of the function that an answer is about."""
     found: list[tuple[Tree, Edit]] = []
     for tree, path, call, parameters in from_own_trees([c for c in calls if is_of(c, answer)], lines):
-        edit = mark_edit(path, lines.source(tree, path), call, parameters, mark)
-        found += [(tree, edit)] if edit is not None else []
+        edits = mark_edits(path, lines.source(tree, path), call, parameters, mark)
+        found += [(tree, edit) for edit in edits]
     what = f"{mark.function}({mark.name}, {mark.dimension}) where the compiled function is called"
     return _at_calls(answer, what, found, lines)
 

@@ -23,14 +23,16 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from codemod.fix.catching import guard_around, names_around, parsed, raised_by
-from codemod.fix.marks import imports_torch
 from codemod.fix.nodes import function_around, offset
+from codemod.fix.torch_names import COMPILING, Torch, torch_in
 from codemod.fix.whole_numbers import is_whole, whole_names
 from codemod.model.edits import Edit
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
 }  # fmt: skip
+_CHECK = "torch._check"
+"""In one name, as no file has it, so that it is told from what its own conditions name."""
 _EQUALITY = (ast.Eq, ast.NotEq)
 _ONCE = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 """What does something where it is evaluated."""
@@ -38,9 +40,9 @@ _ONCE = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The edit that puts checks before a branch, the names of the function that has it, and what it raises."""
+    """The edits that put checks before a branch, the names of the function that has it, and what it raises."""
 
-    edit: Edit
+    edits: tuple[Edit, ...]
     names: tuple[str, ...]
     raised: type[BaseException] | None
     """None where its name does not tell."""
@@ -51,17 +53,18 @@ class Check:
 def check_at(path: str, source: bytes, line: int) -> Check | None:
     """The check of `path` for the branch or the assertion that asks on `line`; None where it does more than raise."""
     tree = parsed(source)
-    if tree is None or not imports_torch(tree):
+    torch = torch_in(path, source, tree) if tree is not None else None
+    if tree is None or torch is None:
         return None
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and node.lineno <= line <= (node.test.end_lineno or 0) and _only_raises(node):
-            edit, raised, place = _checked(path, source, tree, node), raised_by(node), node.body[-1].lineno
+            edit, raised, place = _checked(path, source, tree, node, torch), raised_by(node), node.body[-1].lineno
         elif isinstance(node, ast.stmt) and (asserted := _asserted(node)) is not None and _holds(node, line):
-            edit, raised, place = _apart(path, source, tree, node, asserted), AssertionError, node.lineno
+            edit, raised, place = _apart(path, source, tree, node, asserted, torch), AssertionError, node.lineno
         else:
             continue
         caught = guard_around(tree, place, raised)
-        return None if edit is None else Check(edit, names_around(tree, place), raised, caught)
+        return None if edit is None else Check((edit, *torch.imported), names_around(tree, place), raised, caught)
     return None
 
 
@@ -86,7 +89,7 @@ def _asserted(node: ast.stmt) -> ast.expr | None:
     return None
 
 
-def _apart(path: str, source: bytes, tree: ast.Module, node: ast.stmt, test: ast.expr) -> Edit | None:
+def _apart(path: str, source: bytes, tree: ast.Module, node: ast.stmt, test: ast.expr, torch: Torch) -> Edit | None:
     """The edit that checks `test` where it is compiled, and leaves the assertion to eager."""
     checks = _true(test)
     lines = source.splitlines(keepends=True)
@@ -97,7 +100,7 @@ def _apart(path: str, source: bytes, tree: ast.Module, node: ast.stmt, test: ast
     broken = any((text.end_lineno or text.lineno) > text.lineno for text in texts)  # which may be within a text
     if checks is None or indent.strip() or (behind and not behind.startswith(b"#")) or broken:
         return None
-    if (written := _written(checks, tree, test)) is None:
+    if (written := _written(checks, tree, test, torch)) is None:
         return None
     around = [
         n.col_offset for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno < node.lineno and _holds(n, end)
@@ -112,16 +115,15 @@ def _apart(path: str, source: bytes, tree: ast.Module, node: ast.stmt, test: ast
 
 def _compiled(written: Sequence[str], indent: bytes, unit: bytes, newline: bytes) -> bytes:
     """The branch for what is compiled, up to the place of what is run else; `written` is indented by four spaces."""
-    lines = [b"if torch.compiler.is_compiling():"]
+    lines = []
     for line in written:
         bare = line.lstrip(" ")
-        lines.append(indent + unit * (1 + (len(line) - len(bare)) // 4) + bare.encode())
-    return newline.join([*lines, indent])
+        lines.append(indent + unit * ((len(line) - len(bare)) // 4) + bare.encode())
+    return newline.join([*lines, indent])[len(indent) :]
 
 
 def _check(condition: ast.expr) -> ast.stmt:
-    function = ast.Attribute(ast.Name("torch", ast.Load()), "_check", ast.Load())
-    return ast.Expr(ast.Call(function, [condition], []))
+    return ast.Expr(ast.Call(ast.Name(_CHECK, ast.Load()), [condition], []))
 
 
 def _true(test: ast.expr) -> list[ast.stmt] | None:
@@ -176,8 +178,8 @@ def _of_each(
     return None
 
 
-def _written(checks: Sequence[ast.stmt], tree: ast.Module, test: ast.expr) -> list[str] | None:
-    """The lines of checks; None where they may do something, or hide a name, or in the file's encoding be another text.
+def _written(checks: Sequence[ast.stmt], tree: ast.Module, test: ast.expr, torch: Torch) -> list[str] | None:
+    """The lines of checks where it is compiled; None where they may do something, hide a name, or are not all ASCII.
 
     A loop binds its names in the function, where a generator's are its own.
     """
@@ -187,7 +189,10 @@ def _written(checks: Sequence[ast.stmt], tree: ast.Module, test: ast.expr) -> li
     bound = {name for part in parts if isinstance(part, ast.comprehension) for name in _names_in(part.target)}
     if bound and not bound.isdisjoint(_names_of(function_around(tree, test) or tree)):
         return None
-    lines = ast.unparse(ast.fix_missing_locations(ast.Module([*checks], []))).split("\n")
+    for name in (part for check in checks for part in ast.walk(check) if isinstance(part, ast.Name)):
+        name.id = torch.spelled(_CHECK) if name.id == _CHECK else name.id
+    compiled = ast.If(ast.Name(torch.spelled(COMPILING), ast.Load()), [*checks], [])
+    lines = ast.unparse(ast.fix_missing_locations(compiled)).split("\n")
     return lines if all(map(str.isascii, lines)) else None
 
 
@@ -204,7 +209,7 @@ def _names_of(scope: ast.AST) -> set[str]:
     return own.union(*map(_names_of, ast.iter_child_nodes(scope)))
 
 
-def _checked(path: str, source: bytes, tree: ast.Module, branch: ast.If) -> Edit | None:
+def _checked(path: str, source: bytes, tree: ast.Module, branch: ast.If, torch: Torch) -> Edit | None:
     lines = source.splitlines(keepends=True)
     begin = offset(lines, branch.lineno, 0)
     start = begin + branch.col_offset
@@ -213,7 +218,7 @@ def _checked(path: str, source: bytes, tree: ast.Module, branch: ast.If) -> Edit
     keyword = next((word for word in (b"if", b"elif") if source.startswith(word, start)), b"")
     if checks is None or indent.strip() or not keyword:
         return None
-    if (written := _written(checks, tree, branch.test)) is None:
+    if (written := _written(checks, tree, branch.test, torch)) is None:
         return None
     body = branch.body[0]
     deeper = source[offset(lines, body.lineno, 0) :][: body.col_offset]

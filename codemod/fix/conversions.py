@@ -16,46 +16,50 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from codemod.fix.catching import parsed
-from codemod.fix.marks import imports_torch
 from codemod.fix.nodes import function_around, named_parameters, offset
+from codemod.fix.torch_names import TORCH, full_name, imported_names, torch_in
 from codemod.model.edits import Edit
 
 _SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch.sym_sqrt"}
 _REDUCTIONS = frozenset({"sum", "max", "min", "prod", "mean", "amax", "amin", "argmax", "argmin", "count_nonzero"})
 """Methods that make one element of a Tensor, or of an array of numpy, both of which have `item`."""
 _READ = ".item()"
-_OF_TORCH = frozenset({"torch", "F", "nn.functional", "torch.nn.functional"})
+_OF_TORCH = frozenset({"torch", "torch.nn.functional"})
 _COUNTING = frozenset({"tensor", "as_tensor", "split", "chunk", "tensor_split", "unsafe_chunk"})
 """Functions of torch whose trace holds the number itself."""
-_TENSORS = frozenset({"Tensor", "torch.Tensor"})
+_TENSOR = "torch.Tensor"
 _SCRIPTED = re.compile(rb"\bjit\.(?:script|export|unused|ignore)|\bis_scripting\b")
 
 
 def conversions_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     """The edits of `path` that keep symbolic what is converted on `line`; none where it converts nothing."""
     tree = parsed(source)
-    if tree is None or not imports_torch(tree) or _SCRIPTED.search(source):
+    torch = torch_in(path, source, tree) if tree is not None else None
+    if tree is None or torch is None or _SCRIPTED.search(source):
         return ()
-    bound = set(_bound(tree))
+    bound, names = set(_bound(tree)), imported_names(tree)
     lines = source.splitlines(keepends=True)
-    edits = []
+    edits, named = [], False
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and not node.keywords:
-            for old, new in _symbolic(node, bound, tree):
+            for old, new in _symbolic(node, bound, names, tree):
                 end = offset(lines, old.end_lineno or old.lineno, old.end_col_offset or 0)
                 start = end if new == _READ else offset(lines, old.lineno, old.col_offset)
-                edits.append(Edit(path, start, end, source[start:end], new.encode()))
-    return tuple(edits)
+                edits.append(Edit(path, start, end, source[start:end], torch.spelled(new).encode()))
+                named = named or new.startswith(TORCH)
+    return (*edits, *(torch.imported if named else ()))
 
 
-def _symbolic(node: ast.Call, bound: Collection[str], tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
+def _symbolic(
+    node: ast.Call, bound: Collection[str], names: Mapping[str, str], tree: ast.Module
+) -> Iterator[tuple[ast.expr, str]]:
     """What to replace of a call that converts a number, or each element of a shape, with what; `_READ` goes behind."""
     match node:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=tensor)]) if "len" not in bound:
-            if _is_tensor(tensor, function_around(tree, node)) and _is_given_to_torch(node, tree):
+            if _is_tensor(tensor, function_around(tree, node), names) and _is_given_to_torch(node, tree, names):
                 yield node, f"{tensor}.size(0)"
         case ast.Call(func=ast.Name(id="map"), args=[ast.Name(id=name) as function, _]) if "map" not in bound:
             if name in _SYMBOLIC and name not in bound:
@@ -79,20 +83,20 @@ def _is_reduction(node: ast.expr) -> bool:
     return False
 
 
-def _is_tensor(name: str, function: ast.AST | None) -> bool:
+def _is_tensor(name: str, function: ast.AST | None, names: Mapping[str, str]) -> bool:
     """Whether a name is a parameter of a function that is a Tensor by its annotation, and stays what it is."""
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     stored = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     given = named_parameters(function)
-    typed = {each.arg for each in given if each.annotation and ast.unparse(each.annotation) in _TENSORS}
+    typed = {each.arg for each in given if each.annotation and full_name(each.annotation, names) == _TENSOR}
     return name in typed - stored
 
 
-def _is_given_to_torch(node: ast.expr, tree: ast.Module) -> bool:
+def _is_given_to_torch(node: ast.expr, tree: ast.Module, names: Mapping[str, str]) -> bool:
     """Whether a number, or what is computed with it, is an argument of a function of torch."""
     for call in (each for each in ast.walk(tree) if isinstance(each, ast.Call)):
-        owner, _, name = ast.unparse(call.func).rpartition(".")
+        owner, _, name = full_name(call.func, names).rpartition(".")
         if owner in _OF_TORCH and name not in _COUNTING:
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
             while given:

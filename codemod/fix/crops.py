@@ -13,26 +13,27 @@ from __future__ import annotations
 import ast
 
 from codemod.fix.catching import parsed
-from codemod.fix.marks import imports_torch
 from codemod.fix.nodes import offset
+from codemod.fix.torch_names import COMPILING, torch_in
 from codemod.model.edits import Edit
 
 _MORE = (ast.Gt, ast.GtE, ast.NotEq)
 _LESS = (ast.Lt, ast.LtE, ast.NotEq)
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
-_COMPILING = b"torch.compiler.is_compiling() or "
 
 
-def crop_at(path: str, source: bytes, line: int) -> Edit | None:
-    """The edit of `path` that takes the branch on `line` wherever it is compiled; None where it does more than crop."""
+def crop_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
+    """The edits of `path` that take the branch on `line` wherever it is compiled; none where it does more than crop."""
     tree = parsed(source)
-    if tree is None or not imports_torch(tree):
-        return None
+    torch = torch_in(path, source, tree) if tree is not None else None
+    if tree is None or torch is None:
+        return ()
     for branch in (node for node in ast.walk(tree) if isinstance(node, ast.If)):
         if branch.lineno <= line <= (branch.test.end_lineno or 0) and _only_crops(branch):
             start = offset(source.splitlines(keepends=True), branch.test.lineno, branch.test.col_offset)
-            return Edit(path, start, start, b"", _COMPILING)
-    return None
+            asked = f"{torch.spelled(COMPILING)} or ".encode()
+            return (Edit(path, start, start, b"", asked), *torch.imported)
+    return ()
 
 
 def _only_crops(branch: ast.If) -> bool:

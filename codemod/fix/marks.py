@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from codemod.fix.calls import argument_of, call_at, calls_beside, name_of
 from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
+from codemod.fix.torch_names import torch_in
 from codemod.fix.trial import Call
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer
@@ -49,30 +50,32 @@ def marks_for(answer: Answer) -> list[Mark]:
     return []
 
 
-def mark_edit(path: str, source: bytes, call: Call, parameters: Sequence[str], mark: Mark) -> Edit | None:
-    """The edit of `path` that marks an argument before a call; None where no line can be put before it.
+def mark_edits(path: str, source: bytes, call: Call, parameters: Sequence[str], mark: Mark) -> tuple[Edit, ...]:
+    """The edits of `path` that mark an argument before a call; none where no line can be put before it.
 
     That needs a statement that begins its line, and an argument before which it evaluates no call. An argument that is
     no name gets one. Where Python does not say the column, the call has to be the only one of its line.
     """
     tree = parsed(source)
     node = call_at(tree, call) if tree is not None else None
-    if tree is None or node is None or mark.name not in parameters or not imports_torch(tree):
-        return None
+    torch = torch_in(path, source, tree) if tree is not None else None
+    if tree is None or node is None or mark.name not in parameters or torch is None:
+        return ()
     for statement in (node for node in ast.walk(tree) if isinstance(node, _SIMPLE)):
         if any(isinstance(part, ast.NamedExpr) for part in ast.walk(statement)):
             continue
         if any(part is node for part in _evaluated_once(statement)):
             argument = argument_of(node, parameters, mark.name)
             if argument is None or _is_marked(tree, statement, argument, mark):
-                return None
+                return ()
             if _goes_first(statement, argument):
-                return _inserted(path, source, tree, statement, argument, mark)
-    return None
+                edit = _inserted(path, source, tree, statement, argument, mark, torch.spelled(mark.function))
+                return () if edit is None else (edit, *torch.imported)
+    return ()
 
 
 def _inserted(
-    path: str, source: bytes, tree: ast.Module, statement: ast.stmt, argument: ast.expr, mark: Mark
+    path: str, source: bytes, tree: ast.Module, statement: ast.stmt, argument: ast.expr, mark: Mark, function: str
 ) -> Edit | None:
     lines = source.splitlines(keepends=True)
     begin = offset(lines, statement.lineno, 0)
@@ -88,7 +91,7 @@ def _inserted(
     if not isinstance(argument, ast.Name):
         name = _free_name(tree, mark.name).encode()
         hoisted = name + b" = " + text + newline + indent
-    marked = b"%s(%s, %d)" % (mark.function.encode(), name, mark.dimension)
+    marked = b"%s(%s, %d)" % (function.encode(), name, mark.dimension)
     new = hoisted + marked + newline + indent + source[start:first] + name
     return Edit(path, start, last, source[start:last], new)
 
@@ -139,25 +142,3 @@ def _free_name(tree: ast.Module, wanted: str) -> str:
     while wanted in used:
         wanted += "_"
     return wanted
-
-
-def imports_torch(tree: ast.Module) -> bool:
-    """Whether `torch` is that module wherever it is named."""
-    names = (alias for node in tree.body if isinstance(node, ast.Import) for alias in node.names)
-    return any(map(_is_torch, names)) and not any(map(_is_another_torch, ast.walk(tree)))
-
-
-def _is_torch(alias: ast.alias) -> bool:
-    return alias.asname is None and alias.name.partition(".")[0] == "torch"
-
-
-def _is_another_torch(node: ast.AST) -> bool:
-    """Whether a node may give the name `torch` to anything else."""
-    match node:
-        case ast.Name(id="torch", ctx=ast.Store() | ast.Del()) | ast.arg(arg="torch"):
-            return True
-        case ast.ImportFrom(names=names):
-            return any((alias.asname or alias.name) == "torch" for alias in names)
-        case ast.alias(asname="torch", name=name):
-            return name != "torch"
-    return False

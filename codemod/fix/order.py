@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from codemod.fix.catching import parsed
 from codemod.fix.nodes import function_around, named_parameters, offset
+from codemod.fix.torch_names import full_name, imported_names
 from codemod.model.edits import Edit
 
 _RUNNING = re.compile(
@@ -38,7 +39,7 @@ def order_at(path: str, source: bytes, line: int) -> Edit | None:
         return None
     for node in ast.walk(tree):
         if isinstance(node, ast.BoolOp) and node.lineno == node.end_lineno == line:
-            edit = _ordered(path, source, node, _bound(function_around(tree, node), line))
+            edit = _ordered(path, source, node, _bound(function_around(tree, node), line), imported_names(tree))
             if edit is not None:
                 return edit
     return None
@@ -56,13 +57,16 @@ def _bound(function: ast.AST | None, line: int) -> frozenset[str]:
     )
 
 
-def _ordered(path: str, source: bytes, node: ast.BoolOp, bound: Collection[str]) -> Edit | None:
-    asked = next((index for index, value in enumerate(node.values) if not _decides(value, bound)), len(node.values))
+def _ordered(
+    path: str, source: bytes, node: ast.BoolOp, bound: Collection[str], names: Mapping[str, str]
+) -> Edit | None:
+    decides = [_decides(value, bound, names) for value in node.values]
+    asked = next((index for index, decided in enumerate(decides) if not decided), len(decides))
     passed = asked
-    while passed < len(node.values) and _compares(node.values[passed]) and not _decides(node.values[passed], bound):
+    while passed < len(decides) and _compares(node.values[passed]) and not decides[passed]:
         passed += 1
     moved = passed
-    while moved < len(node.values) and _decides(node.values[moved], bound):
+    while moved < len(decides) and decides[moved]:
         moved += 1
     if asked == passed or moved == passed:
         return None
@@ -80,17 +84,17 @@ def _ordered(path: str, source: bytes, node: ast.BoolOp, bound: Collection[str])
     return Edit(path, start, end, source[start:end], new.join(ordered))
 
 
-def _decides(node: ast.expr, bound: Collection[str]) -> bool:
+def _decides(node: ast.expr, bound: Collection[str], names: Mapping[str, str]) -> bool:
     """Whether an operand asks for no size: a None test of a name that is `bound`, its type, or what code runs."""
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _decides(operand, bound)
+            return _decides(operand, bound, names)
         case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
             return name in bound
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), ast.Name() | ast.Attribute()]):
             return name in bound and not node.keywords
         case ast.Call(func=function, args=[], keywords=[]):
-            return _RUNNING.fullmatch(ast.unparse(function)) is not None
+            return _RUNNING.fullmatch(full_name(function, names)) is not None
     return False
 
 

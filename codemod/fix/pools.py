@@ -12,15 +12,16 @@ Eager computes the indices too, which costs a little on the CPU without gradient
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
+from codemod.fix.torch_names import full_name, imported_names
 from codemod.model.edits import Edit
 from codemod.probe.pooling import POOL
 
-_MODULES = frozenset({"torch", "F", "functional", "nn.functional", "torch.nn.functional"})
-_LAYERS = frozenset({"nn.MaxPool1d", "torch.nn.MaxPool1d"})
+_MODULES = frozenset({"torch", "torch.nn.functional"})
+_LAYER = "torch.nn.MaxPool1d"
 _FLAG = "return_indices"
 _MOST, _MOST_OF_LAYER = 6, 4
 """The arguments before that one."""
@@ -31,12 +32,13 @@ def pool_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     """The edits of `path` that take the first of two results for what pools on `line`; none where nothing does."""
     tree = parsed(source)
     lines = source.splitlines(keepends=True)
+    names = imported_names(tree) if tree is not None else {}
     edits: list[Edit] = []
     for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and _pools(node):
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and _pools(node, names):
             edits += [_behind(path, lines, node.func, b"_with_indices"), _behind(path, lines, node, _FIRST)]
         if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
-            for made, calls in _layers(node):
+            for made, calls in _layers(node, names):
                 if any(call.lineno <= line <= (call.end_lineno or 0) for call in calls):
                     *_, last = (*made.args, *(each.value for each in made.keywords))
                     edits.append(_behind(path, lines, last, _GIVEN))
@@ -44,7 +46,7 @@ def pool_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
-def _layers(owner: ast.ClassDef) -> Iterator[tuple[ast.Call, list[ast.Call]]]:
+def _layers(owner: ast.ClassDef, names: Mapping[str, str]) -> Iterator[tuple[ast.Call, list[ast.Call]]]:
     """The pooling layers that a class makes for `self` and does nothing with but call them, with those calls."""
     nodes = list(ast.walk(owner))
     for node in nodes:
@@ -53,16 +55,16 @@ def _layers(owner: ast.ClassDef) -> Iterator[tuple[ast.Call, list[ast.Call]]]:
                 named = (each for each in nodes if isinstance(each, ast.Attribute) and each.attr == name)
                 used = [each for each in named if each is not node.targets[0]]
                 calls = [n for n in nodes if isinstance(n, ast.Call) and any(n.func is use for use in used)]
-                plain = ast.unparse(made.func) in _LAYERS and _gives_one(made, _MOST_OF_LAYER)
+                plain = full_name(made.func, names) == _LAYER and _gives_one(made, _MOST_OF_LAYER)
                 if plain and calls and len(calls) == len(used):
                     yield made, calls
 
 
-def _pools(call: ast.Call) -> bool:
+def _pools(call: ast.Call, names: Mapping[str, str]) -> bool:
     """Whether a call is one of torch's `max_pool1d` that gives no indices."""
     match call.func:
         case ast.Attribute(value=module, attr=name):
-            return name == POOL and ast.unparse(module) in _MODULES and _gives_one(call, _MOST)
+            return name == POOL and full_name(module, names) in _MODULES and _gives_one(call, _MOST)
     return False
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from codemod.fix.catching import parsed
-from codemod.fix.marks import imports_torch
 from codemod.fix.nodes import offset
+from codemod.fix.torch_names import torch_in
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer
 from codemod.probe.breaks import SCALARS, setting_against
@@ -24,32 +24,33 @@ def setting_for(answer: Answer) -> str:
     return f"{_DYNAMO}{setting} = True" if setting else ""
 
 
-def setting_edit(path: str, source: bytes, setting: str) -> Edit | None:
-    """The edit of `path` that makes a setting; None where the file names it, or has no place for it.
+def setting_edits(path: str, source: bytes, setting: str) -> tuple[Edit, ...]:
+    """The edits of `path` that make a setting; none where the file names it, or has no place for it.
 
     Its place is behind the imports that the file begins with, of which one has to be torch's.
     """
     tree = parsed(source)
     if tree is None:
-        return None
+        return ()
     body = tree.body[1:] if tree.body and ast.get_docstring(tree, clean=False) is not None else tree.body
     count = next((n for n, statement in enumerate(body) if not isinstance(statement, _IMPORTS)), len(body))
     head, rest = body[:count], body[count : count + 1]
-    if not imports_torch(ast.Module([*head], [])) or not imports_torch(tree) or _name(setting) in source:
-        return None
+    torch = torch_in(path, source, tree)
+    if torch is None or torch != torch_in(path, source, ast.Module([*head], [])) or _name(setting) in source:
+        return ()
     last = head[-1].end_lineno or head[-1].lineno
     lines = source.splitlines(keepends=True)
     line = lines[last - 1]
     newline = b"\r\n" if line.endswith(b"\r\n") else b"\n"
     if not line.endswith(newline) or (rest and rest[0].lineno == last):
-        return None
+        return ()
     end = offset(lines, last + 1, 0)
-    text, start = setting.encode(), end - len(newline)
+    text, start = torch.spelled(setting).encode(), end - len(newline)
     if SCALARS in setting:  # in front of the line's end, so that others have places of their own
-        return Edit(path, start, start, b"", newline * 2 + text)
+        return (Edit(path, start, start, b"", newline * 2 + text), *torch.imported)
     if setting == ORDERED:
-        return Edit(path, start, end, newline, newline * 2 + text + newline)
-    return Edit(path, end, end, b"", newline + text + newline)
+        return (Edit(path, start, end, newline, newline * 2 + text + newline), *torch.imported)
+    return (Edit(path, end, end, b"", newline + text + newline), *torch.imported)
 
 
 def _name(setting: str) -> bytes:

@@ -106,8 +106,3 @@ def test_a_condition_of_several_lines_is_asked_for_on_any() -> None:
     source = f"{HEAD}{several}".encode()
     assert {cache_at("case.py", source, line) != () for line in (6, 7, 8)} == {True}
     assert cache_at("case.py", source, 10) == ()
-
-
-def test_torch_by_another_name_is_not_asked() -> None:
-    source = f"{HEAD}        if self.table.size(0) != n:\n{MADE}".replace("import torch", "import torch as th")
-    assert cache_at("case.py", source.encode(), 6) == ()

@@ -11,7 +11,7 @@ from codemod.model.edits import apply_edits
 def checked(body: str, line: int = 3) -> str | None:
     source = f"import torch\ndef f(a, b):\n{body}"
     check = check_at("case.py", source.encode(), line)
-    return None if check is None else apply_edits(source.encode(), [check.edit]).decode().partition("b):\n")[2]
+    return None if check is None else apply_edits(source.encode(), check.edits).decode().partition("b):\n")[2]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_an_assertion_of_several_lines_is_moved_as_a_whole() -> None:
         assert checked("    assert (\n        a == b\n    ), (\n        f'{a}'\n    )\n", line) == after
     tabs = check_at("case.py", b"import torch\ndef f(a, b):\n\tassert a == b, b.name\n", 3)
     assert tabs is not None
-    assert tabs.edit.new.decode().splitlines()[1:] == [
+    assert tabs.edits[0].new.decode().splitlines()[1:] == [
         "\t\ttorch._check(a == b)",
         "\telse:",
         "\t\tassert a == b, b.name",

@@ -10,8 +10,8 @@ from codemod.model.edits import apply_edits
 
 def cropped(branch: str, line: int = 3) -> str | None:
     source = f"import torch\ndef f(x, n):\n{branch}    return x\n"
-    edit = crop_at("case.py", source.encode(), line)
-    return None if edit is None else apply_edits(source.encode(), [edit]).decode().splitlines()[2].strip()
+    edits = crop_at("case.py", source.encode(), line)
+    return apply_edits(source.encode(), edits).decode().splitlines()[2].strip() if edits else None
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemod.fix.settings import setting_edit, setting_for
+from codemod.fix.settings import setting_edits, setting_for
 from codemod.model.edits import apply_edits
 from codemod.probe.answers import Answer
 from codemod.probe.contraction import ORDER_ADVICE, ORDERED
@@ -24,21 +24,20 @@ OTHER = "torch._dynamo.config.capture_dynamic_output_shape_ops = True"
     ],
 )  # fmt: skip
 def test_a_setting_stands_behind_the_imports(source: str, new: str) -> None:
-    edit = setting_edit("a.py", source.encode(), LINE)
-    assert edit is not None
-    assert apply_edits(source.encode(), [edit]).decode() == new
+    edits = setting_edits("a.py", source.encode(), LINE)
+    assert apply_edits(source.encode(), edits).decode() == new
 
 
 def test_all_settings_have_places() -> None:
     source = b"import torch\n\nf()\n"
-    edits = [edit for setting in (LINE, OTHER, ORDERED) if (edit := setting_edit("a.py", source, setting))]
+    edits = [edit for setting in (LINE, OTHER, ORDERED) for edit in setting_edits("a.py", source, setting)]
     lines = f"import torch\n\n{LINE}\n\n{ORDERED}\n\n{OTHER}\n\nf()\n"
     assert apply_edits(source, edits).decode() == lines
 
 
 def test_a_setting_of_einsum_that_the_program_makes_is_left() -> None:
     source = b"import torch\nfrom torch import backends\nbackends.opt_einsum.enabled = True\n"
-    assert setting_edit("a.py", source, ORDERED) is None
+    assert not setting_edits("a.py", source, ORDERED)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +68,4 @@ def test_which_setting_is_against_an_answer(text: str, advice: str, setting: str
     ],
 )
 def test_a_file_without_a_place_is_left(source: str) -> None:
-    assert setting_edit("a.py", source.encode(), LINE) is None
+    assert not setting_edits("a.py", source.encode(), LINE)
