@@ -10,7 +10,7 @@ from transforms.cpp.coverage.values import Value, joined
 from transforms.cpp.reading.tree import Node
 from transforms.schema.schema import Argument, Schema
 
-_FUNCTION = re.compile(r"(?:at|torch)::(?:native::)?([a-z]\w*)$")
+_FUNCTION = re.compile(r"(?:at|torch)::(?:native::|(stable::))?([a-z]\w*)$")
 _NULL = re.compile(r"(?:std|c10|at)::nullopt$")
 _LIST = re.compile(r"(?:Sym)?[Ii]nt\[\d*\]$")
 _LIST_OF_ANY = re.compile(r"(?:Sym)?[Ii]nt\[1?\]$")
@@ -18,6 +18,7 @@ _LIST_OF_ANY = re.compile(r"(?:Sym)?[Ii]nt\[1?\]$")
 _FITTING = {
     "Tensor": ("tensor",), "int": ("int",), "SymInt": ("int",), "bool": ("bool",), "float": ("float", "int"),
     "Scalar": ("int", "float"), "ScalarType": ("dtype",), "MemoryFormat": ("format",), "Tensor[]": ("tensors",),
+    "Device": ("device",),
 }  # fmt: skip
 """What fits the types of a schema."""
 _NO_METHOD = frozenset({"slice", "alias", "data"})
@@ -32,6 +33,8 @@ class _Fitting(NamedTuple):
     texts: list[str]
     fresh: bool
     """Whether the result is a tensor of its own, or a view of such."""
+    dtype: bool = False
+    """Whether it is no tensor, but a dtype."""
 
 
 class Operators:
@@ -42,15 +45,18 @@ class Operators:
         self._value = value
 
     def function(self, name: str, arguments: Sequence[Node]) -> Value | None:
-        """A call of a free function that makes one tensor, None where it is none of those."""
+        """A call of a free function that makes one tensor, or a dtype, None where it is none of those."""
         match = _FUNCTION.match(name)
         if match is None:
             return None
         values = [self._argument(argument) for argument in arguments]
-        fitting = next(self._fitting(match[1], values), None)
+        stable, base = match.groups()
+        fitting = next(self._fitting(base, values, stable is not None), None)
         if fitting is None:
             return None
-        callee = f"torch.{match[1]}" if match[1] in _OF_TORCH else f"torch.ops.aten.{match[1]}"
+        callee = f"torch.{base}" if base in _OF_TORCH or fitting.dtype else f"torch.ops.aten.{base}"
+        if fitting.dtype:
+            return Value("dtype", f"{callee}({', '.join(fitting.texts)})", joined(*values), settled=True)
         return Value("tensor", f"{callee}({', '.join(fitting.texts)})", joined(*values), fresh=fitting.fresh)
 
     def method(self, tensor: Value, name: str, arguments: Sequence[Node]) -> Value | None:
@@ -59,7 +65,7 @@ class Operators:
             return None
         values = [tensor, *(self._argument(argument) for argument in arguments)]
         fitting = next(self._fitting(name, values), None)
-        if fitting is None:
+        if fitting is None or fitting.dtype:
             return None
         text = f"{tensor.operand}.{name}({', '.join(fitting.texts[1:])})"
         if name in _NO_METHOD or name.startswith("_"):
@@ -67,24 +73,35 @@ class Operators:
         return Value("tensor", text, joined(*values), fresh=fitting.fresh)
 
     def _argument(self, node: Node) -> Value:
-        return Value("other", "None", optional=True) if _NULL.match(node.text) else self._value(node)
+        return Value("other", "None", optional=True) if is_null(node) else self._value(node)
 
-    def _fitting(self, name: str, values: Sequence[Value]) -> Iterator[_Fitting]:
-        """The arguments as Python passes them, for each overload that takes them."""
+    def _fitting(self, name: str, values: Sequence[Value], by_place: bool = False) -> Iterator[_Fitting]:
+        """The arguments as Python passes them, for each overload that takes them; keywords `by_place` as well."""
         for schema in self._schemas.get(name, ()):
-            if [result.plain_type for result in schema.returns] != ["Tensor"] or schema.outputs:
+            returned = [result.plain_type for result in schema.returns]
+            if returned not in (["Tensor"], ["ScalarType"]) or schema.outputs:
                 continue
             if any(argument.written for argument in schema.arguments) is not name.endswith("_"):
                 continue
-            texts = _passed(schema.arguments, values)
+            texts = _passed(schema.arguments, values, by_place)
             if texts is not None:
                 fresh = not any(result.annotation for result in schema.returns)
-                yield _Fitting(texts, fresh or all(value.fresh for value in values if value.kind == "tensor"))
+                own = fresh or all(value.fresh for value in values if value.kind == "tensor")
+                yield _Fitting(texts, own, returned == ["ScalarType"])
 
 
-def _passed(arguments: Sequence[Argument], values: Sequence[Value]) -> list[str] | None:
-    """`values` as they are passed for `arguments`, None where they do not fit."""
-    if len(values) > len(arguments) or any(a.kwarg_only and a.name == "layout" for a in arguments):
+def is_null(node: Node) -> bool:
+    """Whether an argument is nothing: `std::nullopt`."""
+    return _NULL.match(node.text) is not None
+
+
+def _passed(arguments: Sequence[Argument], values: Sequence[Value], by_place: bool) -> list[str] | None:
+    """`values` as they are passed for `arguments`, None where they do not fit.
+
+    The functions of torch::stable take all by its place (torch/csrc/stable/ops.h), those of ATen one TensorOptions.
+    """
+    with_options = not by_place and any(a.kwarg_only and a.name == "layout" for a in arguments)
+    if len(values) > len(arguments) or with_options:
         return None
     if any(not argument.default for argument in arguments[len(values) :]):
         return None
@@ -93,7 +110,8 @@ def _passed(arguments: Sequence[Argument], values: Sequence[Value]) -> list[str]
         text = _as(argument.plain_type, value)
         if text is None:
             return None
-        texts.append(f"{argument.name}={text}" if argument.kwarg_only else text)
+        if not argument.kwarg_only or text != "None":
+            texts.append(f"{argument.name}={text}" if argument.kwarg_only else text)
     return texts
 
 

@@ -16,13 +16,13 @@ from transforms.schema.schema import Schema
 
 _CAST = re.compile(r"static_cast<(.+)>$", re.S)
 _INTEGER = re.compile(r"(-?\d+)[uUlL]*$")
-_CONSTANT = re.compile(r"(?:(?:at|torch|c10)::)?(?:k|ScalarType::)(\w+)$")
+_CONSTANT = re.compile(r"(?:(?:at|torch(?:::headeronly)?|c10)::)?(?:k|ScalarType::|DeviceType::)(\w+)$")
 _FORMAT = re.compile(r"(?:(?:at|torch|c10)::)?MemoryFormat::(Contiguous|ChannelsLast|ChannelsLast3d|Preserve)$")
 _FORMATS = {"Contiguous": "contiguous_format", "ChannelsLast": "channels_last",
             "ChannelsLast3d": "channels_last_3d", "Preserve": "preserve_format"}  # fmt: skip
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _VECTOR = re.compile(
-    r"std::vector\s*<\s*(?:int64_t|long|at::IntArrayRef::value_type)\s*>$|(?:at::|c10::|torch::)?IntArrayRef$"
+    r"std::vector\s*<\s*(?:int64_t|long|at::IntArrayRef::value_type)\s*>$|(?:at::|c10::|torch::)?IntArrayRef$|(?:torch::headeronly::)?IntHeaderOnlyArrayRef$"
 )
 _TUPLE = re.compile(r"std::(?:make_)?tuple\b(?:\s*<.*>)?$|std::make_pair$|std::forward_as_tuple$", re.S)
 

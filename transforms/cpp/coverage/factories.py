@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from transforms.cpp.coverage.aten import is_null
 from transforms.cpp.coverage.body import FACTORIES
 from transforms.cpp.coverage.values import CPU, Options, Underivable, Value, joined
 from transforms.cpp.reading.tree import Node
 
-_OF_ATEN = re.compile(r"(?:at|torch)::(?:native::)?(\w+)$")
+_OF_ATEN = re.compile(r"(?:at|torch)::(?:native::|(stable::))?(\w+)$")
+_DEVICE = re.compile(r"(?:at|c10|torch(?:::stable)?)::Device$")
 _NO_OPTION = ("requires_grad", "pinned_memory")
 """Options that make no difference to what a fake says."""
 
@@ -24,11 +26,16 @@ class Factories:
     def function(self, name: str, arguments: Sequence[Node]) -> Value | None:
         """A call of a free function, None where it is none of a factory."""
         match = _OF_ATEN.match(name)
-        if name == "c10::TensorOptions" or (match is not None and match[1] in ("TensorOptions", "dtype", "device")):
+        if _DEVICE.match(name) and len(arguments) == 1:
+            device = self._value(arguments[0])
+            return device if device.kind == "device" else None
+        if name == "c10::TensorOptions" or (match is not None and match[2] in ("TensorOptions", "dtype", "device")):
             return self._options(name.rpartition("::")[2], arguments)
         if match is None or not arguments:
             return None
-        base = match[1]
+        stable, base = match.groups()
+        if stable is not None and base.startswith("new_"):
+            return self.method(self._value(arguments[0]), base, arguments[1:])
         if base in FACTORIES:
             fill = FACTORIES[base]
             sizes = self._value(arguments[0])
@@ -73,10 +80,17 @@ class Factories:
         return Value("options", "", added.names, options=replace(Options(), **{added.kind: added.text}))
 
     def _joined_options(self, arguments: Sequence[Node]) -> Value:
-        """The options that stand last in a factory's call: as one, or as a dtype or a memory format alone."""
+        """The options that stand last in a factory's call: as one, or as a dtype, a device or a memory format alone.
+
+        Nothing, and whether memory is pinned, make no difference.
+        """
         joined_value = Value("options", "")
         for argument in arguments:
+            if is_null(argument):
+                continue
             value = self._value(argument)
+            if value.kind == "bool" and value.settled:
+                continue
             names = joined(joined_value, value)
             if value.kind == "options":
                 joined_value = replace(value, names=names)

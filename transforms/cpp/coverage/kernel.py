@@ -37,10 +37,10 @@ from transforms.cpp.reading.syntax import parse, parse_span
 from transforms.cpp.reading.tree import Node, build
 from transforms.schema.schema import Schema
 
-_CHECKS = re.compile(r"(?:AT|TORCH)_CHECK(_VALUE|_TYPE|_INDEX|_NOT_IMPLEMENTED)?$|AT_ASSERTM$")
+_CHECKS = re.compile(r"(?:AT|(?:STD_)?TORCH)_CHECK(_VALUE|_TYPE|_INDEX|_NOT_IMPLEMENTED)?$|AT_ASSERTM$")
 _CHECKED = {"_VALUE": "_value", "_TYPE": "_type", "_INDEX": "_index", "_NOT_IMPLEMENTED": "_not_implemented"}
 _ASSIGNED = ("assignment_expression", "update_expression")
-_TENSOR = re.compile(r"(?:(?:at|torch)::)?Tensor$")
+_TENSOR = re.compile(r"(?:(?:at|torch(?:::stable)?)::)?Tensor$")
 _FILLED = re.compile(r"\w+\s*\.\s*(\w+_)\s*\([^()]*\)\s*;$")
 _IN_PLACE = re.compile(r"\b(\w+)\s*(?:\.|->)\s*(\w+_)\s*\(")
 

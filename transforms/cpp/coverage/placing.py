@@ -131,7 +131,7 @@ class Homes:
 
 def _loads(statement: bytes, loading: Collection[str]) -> bool:
     """Whether a statement calls `load_library`, or one of the functions `loading`, which call it."""
-    if b"load_library" in statement:
+    if b"load_library(" in statement:
         return True
     return any(re.search(rb"(?<![\w.])%s\(" % re.escape(name.encode()), statement) for name in loading)
 
@@ -147,10 +147,11 @@ def _below_top(module: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def _calls_and_imports(source: bytes, statements: Sequence[ast.stmt]) -> list[bytes]:
-    """The text of each import and call among statements."""
+    """The text of each import and call among statements, also of one whose result is given to something."""
     lines = source.splitlines()
     kinds = (ast.Expr, ast.Import, ast.ImportFrom)
-    return [b"\n".join(lines[n.lineno - 1 : n.end_lineno]) for n in statements if isinstance(n, kinds)]
+    made = [n for n in statements if isinstance(n, kinds) or isinstance(getattr(n, "value", None), ast.Call)]
+    return [b"\n".join(lines[n.lineno - 1 : n.end_lineno]) for n in made]
 
 
 def _parsed(source: bytes) -> list[ast.stmt]:

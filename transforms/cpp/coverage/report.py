@@ -91,8 +91,9 @@ def missing_fake(obstacle: Obstacle, sources: Sources, homes: Homes) -> Finding:
             if several
             else "kernel, which a fake cannot make,"
         )
-        stay = f"; {plural(left, 'check')} of the {why} stay there alone" if left else ""
-        said = f"the fake returns what `{kernel.name if kernel else ''}` makes{stay}"
+        stays = "stays" if left == 1 else "stay"
+        kept = f"; {plural(left, 'check')} of the {why} {stays} there alone" if left else ""
+        said = f"the fake returns what `{kernel.name if kernel else ''}` makes{kept}"
     return Finding(
         operator.path,
         registration.start,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from transforms.cpp.coverage.values import Kind, Value
 
 _QUALIFIER = re.compile(r"\b(?:const|constexpr|static|typename)\b|&")
-_NAMESPACE = re.compile(r"(?<![\w:])(?:::)?(?:torch::autograd|torch|at|c10|caffe2|std)::")
+_NAMESPACE = re.compile(r"(?<![\w:])(?:::)?(?:torch::(?:autograd|stable|headeronly)|torch|at|c10|caffe2|std)::")
 _AROUND = re.compile(r"\s*([<>,])\s*")
 _CONSTANT = re.compile(r"const\b[^*]*$|[^*]*\bconst\s*&?$")
 _OPTIONAL = re.compile(r"optional<(.+)>$")
@@ -21,8 +21,8 @@ _UNSIGNED = frozenset({
     "unsigned", "unsigned int", "unsigned long", "unsigned long long", "size_t", "uint32_t", "uint64_t",
 })  # fmt: skip
 _INTS = re.compile(
-    r"(?:Sym)?IntArrayRef$|IntList$|(?:Sym)?DimVector$|"
-    rf"(?:vector|ArrayRef|SmallVector|initializer_list)<(?:{'|'.join(sorted(_SIGNED))})(?:,\d+)?>$"
+    r"(?:Sym)?IntArrayRef$|IntHeaderOnlyArrayRef$|IntList$|(?:Sym)?DimVector$|"
+    rf"(?:vector|(?:HeaderOnly)?ArrayRef|SmallVector|initializer_list)<(?:{'|'.join(sorted(_SIGNED))})(?:,\d+)?>$"
 )
 _NAMES: dict[Kind, tuple[str, ...]] = {
     "tensor": ("Tensor", "Variable"),

@@ -15,7 +15,7 @@ from transforms.cpp.reading.syntax import LAUNCH
 from transforms.cpp.reading.tree import Node
 from transforms.schema.schema import Schema
 
-_ATEN = re.compile(r"(?:at|torch)::(?:native::|_ops::|symint::)?([a-z_]\w*)$")
+_ATEN = re.compile(r"(?:at|torch)::(?:native::|_ops::|symint::|stable::)?([a-z_]\w*)$")
 _CONST = re.compile(r"\bconst\b")
 _READ = frozenset({
     "unary_expression", "condition_clause", "expression_statement", "subscript_argument_list", "sizeof_expression",

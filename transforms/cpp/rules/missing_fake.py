@@ -18,15 +18,15 @@ for all commands; where nothing was, the reason is said, with the sample that di
 Where all kernels of an operator show what they return, it writes the fake, with the checks on sizes, ranks and dtypes
 that all of them make as `torch._check`: one kernel's own would refuse what another takes. Read are factories such as
 `at::empty({n, x.size(1)}, x.options())`, what operators of ATen make of tensors (`x.unsqueeze(0)`, `at::cat({x, y})`,
-`out.squeeze_(0)`), sizes that are computed, and branches that no size decides: on ranks, dtypes, optional arguments,
-numbers. What is cast to, or declared as, a type that holds another value (`double h = x.size(0)`) is not followed, nor
-is an exception that no `torch._check` raises. An early `return out` for some sizes is nothing to the fake where all
-that is returned later is the same, and what comes before it there fills tensors or names none, as
-`AT_CUDA_CHECK(cudaGetLastError())`. Left is what rests on a size, a list or a tensor that may be changed in another
-way: by a reference, a pointer, an iterator, or a function that is not known to read or fill it only, as by
-`sizes.back() = n;` and `trim(out);` with a `Tensor&`. The fake stands at the end of the module that registers the
-library's other fakes, or loads it, itself or by a function that does, and is no example beside it; where it does so in
-a `try` or a branch, behind `if hasattr(torch.ops.lib, "op")`.
+`out.squeeze_(0)`), by torch::stable as well, sizes that are computed, and branches that no size decides: on ranks,
+dtypes, optional arguments, numbers. What is cast to, or declared as, a type that holds another value
+(`double h = x.size(0)`) is not followed, nor is an exception that no `torch._check` raises. An early `return out` for
+some sizes is nothing to the fake where all that is returned later is the same, and what comes before it there fills
+tensors or names none, as `AT_CUDA_CHECK(cudaGetLastError())`. Left is what rests on a size, a list or a tensor that may
+be changed in another way: by a reference, a pointer, an iterator, or a function that is not known to read or fill it
+only, as by `sizes.back() = n;` and `trim(out);` with a `Tensor&`. The fake stands at the end of the module that
+registers the library's other fakes, or loads it, itself or by a function that does, and is no example beside it; where
+it does so in a `try` or a branch, behind `if hasattr(torch.ops.lib, "op")`.
 
 Why: tracing gives an operator tensors without memory. Where there is no kernel for them, or a composite gets to the
 first `data_ptr`, torch.compile stops or breaks the graph there; no rewrite of the operator's code helps.
@@ -36,7 +36,7 @@ run the fake beside the kernel, with sizes 0 and 1, permuted strides and gaps, a
 meta has those of the kernel's checks that its calls showed: it may take other arguments that eager refuses.
 
 References: torch/library.py (register_fake); torch/_library/utils.py (can_generate_trivial_fake_impl);
-c10/core/DispatchKey.h; torch/csrc/stable/library.h;
+c10/core/DispatchKey.h; torch/csrc/stable/library.h and ops.h;
 https://docs.pytorch.org/tutorials/advanced/cpp_custom_ops.html.
 """
 
