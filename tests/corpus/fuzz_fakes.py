@@ -53,7 +53,8 @@ x.scalar_type() == at::kFloat; w.has_value() && w->dim() == 1; !w.has_value(); q
 _INTEGERS = _split(
     """@t.size(0); @t.size(-1); @t.numel(); @t.dim(); k; k + 1; @i + 1; @i * 2; @i / 2; @i / 2 + 1; @i % 2
 std::max(@i, k); std::min<int64_t>(@i, 3); b ? @i : k; @i - 1; q[0]; q[0] / 2 + 1; q.size(); helper(@i); 3
-w.has_value() ? w->size(0) : k; (@i + k) / 2; static_cast<int64_t>(@i)""",
+w.has_value() ? w->size(0) : k; (@i + k) / 2; static_cast<int64_t>(@i)
+@i >> 1; x.sizes().back(); q.front()""",
     "; ",
 )
 _TENSORS = _split(
@@ -64,21 +65,29 @@ at::zeros({@i, @t.size(0)}, @t.options().dtype(at::kLong)); at::full({k, @i}, 2,
 @t.expand({2, -1})
 at::empty(@l, x.options()); at::ones(q, x.options()); b ? @t : x; w.has_value() ? *w : @t; @t.view({-1}); @t.squeeze(0)
 at::zeros_like(@t, at::kInt); @t.permute({1, 0}); @t.narrow(0, 0, k); @t[0]; at::tensor({1, 2}); @t.reshape({@i, -1})
-@t.mean(-1, true); at::empty({k, k / 2}, x.options()); @t.type_as(x); @t.detach(); @t.repeat({2, 1}); @t.diagonal()""",
+@t.mean(-1, true); at::empty({k, k / 2}, x.options()); @t.type_as(x); @t.detach(); @t.repeat({2, 1}); @t.diagonal()
+@t.to(x.device()); @t.to(at::result_type(@t, @t)); at::empty(at::IntArrayRef({@i, k}), x.options())""",
     "; ",
 )
-_LISTS = ["x.sizes().vec()", "q.vec()", "@t.sizes().vec()", "std::vector<int64_t>{@i, k}"]
+_LISTS = [
+    "x.sizes().vec()",
+    "q.vec()",
+    "@t.sizes().vec()",
+    "std::vector<int64_t>{@i, k}",
+    "std::vector<int64_t>(x.sizes().begin(), x.sizes().end())",
+]
 _EFFECTS = _split(
     """@t.zero_();  @t.unsqueeze_(0);  @t.squeeze_(0);  @t.t_();  fill(@t);  @t.transpose_(0, -1)
 @t.mul_(2);  @i += 2;  @i++
 std::swap(@i, @j);  std::swap(@t, @u);  @l.push_back(@i);  @l[0] = @i;  std::reverse(@l.begin(), @l.end())
-@l.pop_back()
+@l.pop_back();  s0.push_back(2); s0.back() = @i;  s0.push_back(k); s0.front() = @i
 [&] { @i = 4; }();  [&] { @t.t_(); }();  auto f@n = [&] { @t.t_(); }; f@n();  std::tie(@i, @j) = std::make_tuple(k, @i);
 auto& r@n = @i; r@n = 7;  auto& r@n = @t; r@n = @u;  auto r@n = @t; r@n.unsqueeze_(0);  @t.resize_({2, 3})
 @t.squeeze_()
 for (int64_t j = 0; j < 2; ++j) { @i = @i + j; }  for (auto& d : @l) { d = d + 1; }  { @i = 3; }  { auto @i = k; }
 TORCH_CHECK(@i >= 0, "no ", @i);  TORCH_CHECK(@t.dim() > 0 && k < 9);  TORCH_CHECK(@t.sizes() == @u.sizes());
 if (@t.numel() == 0) { return std::make_tuple(@t, @u); }  if (b) return std::make_tuple(@t, x.clone());
+if (@t.numel() == 0) return std::make_tuple(at::zeros_like(@t), at::empty_like(@t));
 if (@t.dim() > 4) { AT_ERROR("rank"); }  @t.set_(@u);  @i = @j, @j = k;  Tensor v@n; if (b) v@n = @t; fill(x);
 switch (k) { case 1: @i = 2; break; default: @t = @u; }  while (@i > 9) { @i = @i / 2; }  @t = @u = @t.clone();
 """,

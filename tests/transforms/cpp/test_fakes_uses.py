@@ -21,7 +21,7 @@ TENSOR = "auto out = at::empty_like(x); {} return out;"
         *(
             LIST.format(code)
             for code in (
-                "s.back() = k;",
+                "s.back() += k;",
                 "s.at(0) = k;",
                 "*s.begin() = k;",
                 "for (auto& d : s) { d = (d + 1) / 2; }",

@@ -63,7 +63,16 @@ def fake(body: str, schema: str = SCHEMA, head: str = HEAD) -> list[str]:
     "body",
     [
         "if (x.size(0) == 0) { return x; } return at::empty_like(x);",  # a branch on a size
-        "if (x.size(0) == 0) { return at::empty_like(x); } auto y = at::empty_like(x); return y;",  # another tensor
+        "if (x.size(0) == 0) { return at::empty_like(x); } auto y = x.clone(); return y;",
+        "auto y = at::empty_like(x); if (x.size(0) == 0) { return at::empty_like(x); } y.unsqueeze_(0); return y;",
+        "auto s = x.sizes().vec(); if (x.numel() == 0) { return x.new_empty(s); } s.back() = 3; return x.new_empty(s);",
+        "auto n = k; if (x.numel() == 0) { return x.new_empty({n}); } n = 2; return x.new_empty({n});",
+        "std::vector<int64_t> s(x.sizes().begin(), x.sizes().end() - 1); return x.new_empty(s);",
+        "std::vector<int64_t> s(x.sizes().begin() + 1, x.sizes().end()); return x.new_empty(s);",
+        "std::vector<int64_t> s(x.sizes().begin(), sizes.end()); return x.new_empty(s);",
+        "std::vector<int64_t> s(2, k); return x.new_empty(s);",
+        "auto s = x.sizes().vec(); s.back() += k; return x.new_empty(s);",
+        "return x.new_empty({k >> 1});",
         "auto o = at::empty_like(x); if (x.size(0) == 0) { return o; } o = at::empty({k}, x.options()); return o;",
         "auto o = at::empty_like(x); if (x.size(0) == 0) { return o; } else { return x; }",
         "auto o = at::empty_like(x); if (x.size(0) == 0) { o = x; return o; } return o;",
@@ -381,6 +390,24 @@ def test_what_is_not_shown_is_not_written(body: str) -> None:
         (
             "auto n = std::max(x.size(0), k), m = w.has_value() ? x.size(1) : k; return at::ones({n, m}, x.options());",
             ["return x.new_ones((torch.sym_max(x.shape[0], k), (x.shape[1] if w is not None else k)))"],
+        ),
+        (
+            "auto s = x.sizes().vec(); s.back() = k; s.front() = s.back(); return at::empty(s, x.options());",
+            ["s = x.shape", "s = list(s)", "s[-1] = k", "s = list(s)", "s[0] = s[-1]", "return x.new_empty(s)"],
+        ),
+        (
+            "std::vector<int64_t> s(x.sizes().cbegin(), x.sizes().cend()); return at::empty(s, x.options());",
+            ["return x.new_empty(x.shape)"],
+        ),
+        ("return at::empty(at::IntArrayRef({x.size(0), k}), x.options());", ["return x.new_empty((x.shape[0], k))"]),
+        ("return at::empty({x.size(0) >> 2}, x.options());", ["return x.new_empty((x.shape[0] // 4,))"]),
+        (
+            "return at::zeros({k}, at::kLong).to(x.device());",
+            ['return torch.zeros((k,), dtype=torch.int64, device="cpu").to(x.device)'],
+        ),
+        (
+            "if (x.numel() == 0) { return at::zeros_like(x); } auto y = at::empty_like(x); return y;",
+            ["return torch.empty_like(x)"],
         ),
         # A local that would make a line too long keeps its name.
         (

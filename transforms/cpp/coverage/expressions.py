@@ -24,6 +24,7 @@ _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _VECTOR = re.compile(
     r"std::vector\s*<\s*(?:int64_t|long|at::IntArrayRef::value_type)\s*>$|(?:at::|c10::|torch::)?IntArrayRef$|(?:torch::headeronly::)?IntHeaderOnlyArrayRef$"
 )
+_ENDS = re.compile(r"(.+)\.c?begin\(\), \1\.c?end\(\)$", re.S)
 _TUPLE = re.compile(r"std::(?:make_)?tuple\b(?:\s*<.*>)?$|std::make_pair$|std::forward_as_tuple$", re.S)
 
 
@@ -156,6 +157,21 @@ class Expressions:
         kind, inner = node.field("type"), node.field("value")
         return self.value(inner) if kind is not None and inner is not None and _VECTOR.match(kind.text) else None
 
+    def _argument_list(self, node: Node) -> Value | None:
+        """What a list is made of: `({n, 2})`, or `(sizes.begin(), sizes.end())`, another list from end to end."""
+        ends = _ENDS.match(", ".join(child.text for child in node.children))
+        if len(node.children) == 2 and ends is not None:
+            begin = node.children[0].field("function")
+            made_of = begin.field("argument") if begin is not None else None
+        else:
+            made_of = node.children[0] if len(node.children) == 1 else None
+        value = self.value(made_of) if made_of is not None else None
+        if value is None or value.kind != "ints":
+            return None
+        if value.text.isidentifier():  # what is done to one of two lists is not done to the other
+            value = replace(value, text=f"list({value.text})", names=value.names | {"list"})
+        return value
+
     def _unary_expression(self, node: Node) -> Value | None:
         value = self.value(node.children[0])
         if node.token == "-" or node.text.startswith("-"):
@@ -194,6 +210,8 @@ class Expressions:
             natural = left.natural and right.natural and least >= 0
             text = f"{left.operand} {token} {right.operand}"
             return Value("int", text, names, False, natural, settled, least=max(least, 0))
+        if left.kind == right.kind == "int" and token == ">>" and left.natural and right.text.isdigit():
+            return Value("int", f"{left.operand} // {1 << int(right.text)}", names, False, True, settled)
         if left.kind == right.kind == "int" and token in ("/", "%") and right.natural:
             if not left.natural:
                 self.halved.add(left.text)
@@ -238,6 +256,8 @@ class Expressions:
         if function.kind == "field_expression":
             return self._method(node, function, arguments.children)
         name = function.text
+        if _VECTOR.match(name):
+            return self._argument_list(arguments)
         cast = _CAST.match(name)
         if (cast is not None or is_integer(name)) and len(arguments.children) == 1:
             return self._cast(cast[1] if cast is not None else name, arguments.children[0])
@@ -270,8 +290,12 @@ class Expressions:
         if value.kind == "tensor":
             return self._of_tensor(value, name, arguments)
         if value.kind in ("ints", "tensors"):
-            if name in ("vec", "begin") and not arguments:
-                return value if name == "vec" else None
+            if name == "vec" and not arguments:
+                return value
+            if name in ("front", "back") and not arguments and value.kind == "ints":
+                return Value(
+                    "int", f"{value.operand}[{-1 if name == 'back' else 0}]", value.names, natural=value.natural
+                )
             if name == "size" and not arguments:
                 return Value("int", f"len({value.text})", value.names | {"len"}, natural=True, settled=True)
         if value.kind == "options":

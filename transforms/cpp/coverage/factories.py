@@ -55,6 +55,12 @@ class Factories:
         if name in ("contiguous", "clone", "detach") and not arguments:
             fresh = tensor.fresh or name == "clone"
             return Value("tensor", f"{tensor.operand}.{name}()", tensor.names, fresh=fresh)
+        if name == "to" and len(arguments) == 1 and not tensor.optional:
+            device = self._value(arguments[0])
+            if device.kind == "device":
+                return Value(
+                    "tensor", f"{tensor.operand}.to({device.text})", joined(tensor, device), fresh=tensor.fresh
+                )
         return None
 
     def with_option(self, value: Value, name: str, arguments: Sequence[Node]) -> Value | None:

@@ -18,6 +18,7 @@ from transforms.cpp.coverage.expressions import Expressions
 from transforms.cpp.coverage.nodes import (
     conjuncts,
     declared_names,
+    element_of,
     in_lambda,
     in_turn,
     keeps_sizes,
@@ -346,17 +347,17 @@ class _Reader:
         return True
 
     def _element_set(self, left: Node, right: Node) -> bool:
-        """`sizes[1] = n`."""
-        receiver, indices = left.field("argument"), left.field("indices")
-        if left.kind != "subscript_expression" or receiver is None or indices is None or len(indices.children) != 1:
+        """`sizes[1] = n`, `sizes.back() = n`."""
+        element = element_of(left)
+        held = self._names.get(element[0].text) if element is not None else None
+        if element is None or held is None or held.kind != "ints":
             return False
-        held = self._names.get(receiver.text)
-        if held is None or held.kind != "ints":
-            return False
-        index, value = self._expressions.derived(indices.children[0]), self._expressions.derived(right)
+        receiver, at = element
+        index = Value("int", at) if isinstance(at, str) else self._expressions.derived(at)
+        value = self._expressions.derived(right)
         if index is None or value is None:
             self._names[receiver.text] = None
-            self._forget_changed(indices)
+            self._forget_changed(left)
             self._forget_changed(right)
             return True
         names = held.names | index.names | value.names

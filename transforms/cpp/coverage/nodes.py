@@ -77,6 +77,19 @@ def root_of(node: Node) -> str | None:
     return None
 
 
+def element_of(node: Node) -> tuple[Node, Node | str] | None:
+    """The list that an expression is an element of, and which: `1` of `s[1]`, -1 of `s.back()`; None for no element."""
+    function, indices = node.field("function"), node.field("indices")
+    holder = node.field("argument")
+    if node.kind == "subscript_expression" and holder is not None and indices is not None:
+        return (holder, indices.children[0]) if len(indices.children) == 1 else None
+    holder, method = (function.field(name) if function is not None else None for name in ("argument", "field"))
+    ends = {"front": "0", "back": "-1"}
+    if node.kind != "call_expression" or holder is None or method is None or method.text not in ends:
+        return None
+    return holder, ends[method.text]
+
+
 def statement_around(node: Node) -> Node:
     """The statement that an expression stands in, or the head of a loop or branch that it stands in."""
     while node.parent is not None and node.parent.kind not in ("compound_statement", "function_definition"):

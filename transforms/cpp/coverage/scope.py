@@ -14,7 +14,9 @@ from transforms.cpp.coverage.types import fits
 from transforms.cpp.coverage.values import OWN_NAMES, Value
 
 Names = Mapping[str, Value | None]
+State = tuple[str, Sequence[tuple[str, int]]]
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_FILLED = re.compile(r"(?<=[._])(?:zeros|ones)(?=(?:_like)?\()")
 
 
 class Scope:
@@ -32,6 +34,8 @@ class Scope:
         self._taken = {*taken, *OWN_NAMES}
         self._declared: set[str] = set()
         self._writes = Counter[str]()
+        self._made: dict[str, State] = {}
+        """What the locals were made of."""
         self._alike: defaultdict[str, set[str]] = defaultdict(set)
         """The tensors that each was made of, or that were made of it, and may be the same one as."""
 
@@ -67,6 +71,7 @@ class Scope:
         """Give a name what `text` says, in a local, whose name is returned; `value` says of what kind it is."""
         local = self._local(name, self.names)
         self._note_alike(local, value, text)
+        self._made[local] = self._state(text, used)
         self.add(Line(local, text, used, value.atomic))
         self.names[name] = replace(value, text=local, names=frozenset({local}), atomic=True)
         self.unknown.pop(name, None)
@@ -183,6 +188,15 @@ class Scope:
                         lines.append(Line(local, held.text, held.names, held.atomic))
                 self.names[name] = replace(joined, text=local, names=frozenset({local}), atomic=True)
 
-    def state(self, value: Value) -> Sequence[object]:
-        """What is the same where a value is the same, of the same locals, at another place."""
-        return value.text, sorted((name, self._writes[name]) for name in value.names)
+    def state(self, value: Value) -> State:
+        """What is the same where a value is the same, of the same locals, at another place.
+
+        A local that nothing else was given to is what it was made of, and a tensor is what it is filled with or not.
+        """
+        state = self._state(value.text, value.names)
+        while self._writes[state[0]] == 1 and state[0] in self._made:
+            state = self._made[state[0]]
+        return _FILLED.sub("empty", state[0]), state[1]
+
+    def _state(self, text: str, names: Iterable[str]) -> State:
+        return text, sorted((name, self._writes[name]) for name in names)

@@ -24,7 +24,7 @@ dtypes, optional arguments, numbers. What is cast to, or declared as, a type tha
 some sizes is nothing to the fake where all that is returned later is the same, and what comes before it there fills
 tensors or names none, as `AT_CUDA_CHECK(cudaGetLastError())`. Left is what rests on a size, a list or a tensor that may
 be changed in another way: by a reference, a pointer, an iterator, or a function that is not known to read or fill it
-only, as by `sizes.back() = n;` and `trim(out);` with a `Tensor&`. The fake stands at the end of the module that
+only, as by `std::swap(n, m);` and `trim(out);` with a `Tensor&`. The fake stands at the end of the module that
 registers the library's other fakes, or loads it, itself or by a function that does, and is no example beside it; where
 it does so in a `try` or a branch, behind `if hasattr(torch.ops.lib, "op")`.
 
