@@ -105,9 +105,9 @@ def rewrite(source: str) -> str:
     return apply(source, home=None)
 
 
-def sources(forms: Sequence[str] = (*FORMS, *LENGTHS)) -> list[str]:
+def sources(forms: Sequence[str] = (*FORMS, *LENGTHS), amounts: Sequence[str] = AMOUNTS) -> list[str]:
     """Every condition with every amount in every form, each function once."""
-    pairs = list(itertools.product(CONDITIONS, AMOUNTS))
+    pairs = list(itertools.product(CONDITIONS, amounts))
     return list(dict.fromkeys(HEAD + form.format(*pair) for form in forms for pair in pairs))
 
 

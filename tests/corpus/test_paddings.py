@@ -19,7 +19,8 @@ def test_what_is_rewritten_gives_the_same_on_both_ways(index: int, form: str) ->
 
 @pytest.mark.parametrize("form", LENGTHS)
 def test_what_is_short_is_padded_and_what_is_long_is_cut(form: str) -> None:
-    pairs = rewritten(sources([form]))
+    """With the amounts that bring it to a length, and two that do not: padding_graphs.py takes all."""
+    pairs = rewritten(sources([form], ("missing", "max(missing, 0)", "pad", "n % 2")))
     assert len(pairs) > 1 or "m + c" in form  # what is cut there is longer than what is padded
     assert [shown for pair in pairs if (shown := differs(*pair))] == []
     for before, after in pairs[::4]:
