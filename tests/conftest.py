@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # A slow machine is no failure, and a change fails for what it changed. New examples: `--hypothesis-profile search`.
 settings.register_profile("search", deadline=None)
-settings.register_profile("symfix", deadline=None, derandomize=True)
+settings.register_profile("symfix", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("symfix")
 
 ROOT = Path(__file__).parents[1]

@@ -24,7 +24,7 @@ from codemod.model.groups import make_groups
 from codemod.model.plan import Plan
 from codemod.tree.config import user_config
 from tests.codemod.fake import FakeTransform
-from tests.conftest import ROOT, MakeTree, Symfix
+from tests.conftest import ROOT, MakeTree, Symfix, drawn
 
 LEVELS = st.sampled_from(["safe", "review", "manual"])
 PIECES = st.sampled_from(
@@ -36,7 +36,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 SOURCES = st.lists(PIECES, max_size=25).map(b"".join)
 TREES = st.dictionaries(st.sampled_from(["a.cc", "b.cc", "d/c.cc", "d/\udce9.cc"]), SOURCES, min_size=1, max_size=4)
-SETTINGS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=drawn(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def contents(root: Path) -> dict[str, bytes]:

@@ -28,6 +28,7 @@ from codemod.pr.journal import Journal
 from codemod.prove.compiler import _load as load_manifest
 from codemod.prove.evidence import Evidence, EvidenceStore, Verdict
 from codemod.prove.flags import compile_flags
+from tests.conftest import drawn as examples_drawn
 
 EDIT = Edit("a.cc", 0, 4, b"size", b"sym_size")
 FINDING = Finding(
@@ -124,7 +125,7 @@ odd: st.SearchStrategy[Any] = st.recursive(
 )  # fmt: skip
 
 loaders = pytest.mark.parametrize("loader", LOADERS, ids=lambda loader: loader.__name__)
-PERSISTENT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+PERSISTENT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples_drawn(150))
 
 
 def taken_or_refused(loader: Callable[[Path, bytes], None], root: Path, text: bytes) -> bool:

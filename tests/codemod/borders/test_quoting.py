@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from codemod.borders import quoting
 from codemod.borders.quoting import code, commit_message, fenced, file_name, link, markdown, message_line
 from codemod.terminal import one_line
+from tests.conftest import drawn
 from tests.hostile import ATTACKS, CLOSING, GFM, LINKED, runs_a_command, texts, unseen
 
 OWN = {"Symfix-Shard": "x", "Symfix-Plan": "0123"}
@@ -131,7 +132,7 @@ def test_a_line_of_a_message_closes_and_calls_nobody(text: str) -> None:
     assert "\n" not in line
 
 
-@settings(max_examples=40)
+@settings(max_examples=drawn(40))
 @given(st.lists(st.lists(texts.map("- x {}".format) | texts.map("`f` {}".format), min_size=1, max_size=3), max_size=3))
 def test_a_message_has_its_own_trailers_alone(blocks: list[list[str]]) -> None:
     message = commit_message("[x] subject", blocks, OWN)
@@ -210,7 +211,7 @@ def test_a_page_shows_text_that_reorders_nothing(text: str) -> None:
     assert quoting.page({"x": [text, 3], "y": text}, exact={"y"}) == {"x": [shown, 3], "y": text}
 
 
-@settings(max_examples=60)
+@settings(max_examples=drawn(60))
 @given(texts)
 def test_a_file_name_is_one_for_branches_and_every_system(text: str) -> None:
     name = file_name(text)

@@ -20,6 +20,7 @@ from codemod.model.groups import Group
 from codemod.tree import git
 from codemod.writing.changes import Change, Changes
 from tests.codemod.fake import transforms
+from tests.conftest import drawn
 
 
 def mapper(function: Callable[[Any], int], items: Sequence[Any]) -> list[int]:
@@ -53,7 +54,7 @@ def changes(draw: st.DrawFn) -> tuple[bytes, list[tuple[str, Edit]]]:
 
 
 @given(changes())
-@settings(max_examples=120)
+@settings(max_examples=drawn(120))
 def test_all_shards_together_are_the_whole_change(change: tuple[bytes, list[tuple[str, Edit]]]) -> None:
     source, edits = change
     result = made(source, edits)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from codemod.model.edits import Edit, apply_edits
 from codemod.writing.diff import unified_diff
+from tests.conftest import drawn
 
 # Few kinds of lines, so that equal neighbours, where hunks are ambiguous, come up often.
 LINES = st.lists(st.sampled_from([b"a", b"b", b"", b"\tx ", b"\xe9\xff", b"caf\xc3\xa9", b"cr\r"]), max_size=40)
@@ -38,7 +39,7 @@ def git_apply(path: str, source: bytes, patch: bytes) -> bytes:
         return target.read_bytes()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(sources_with_edits())
 def test_git_apply_makes_of_the_diff_what_the_edits_make(case: tuple[bytes, list[Edit]]) -> None:
     source, edits = case

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 
 from codemod.model.edits import Edit, apply_edits
 from codemod.model.findings import Finding
+from tests.conftest import drawn
 from tests.transforms.cpp.snippets import HEADER, SCHEMAS, MemoryProject
 from transforms.cpp import layout
 from transforms.cpp.analyse import analyse_tree
@@ -146,7 +147,7 @@ def edited(draw: st.DrawFn) -> tuple[tuple[Edit, str], ...]:
 
 
 @given(edited())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=drawn(60))
 def test_only_white_space_differs_whichever_groups_are_taken(
     tmp_path_factory: pytest.TempPathFactory, edits: tuple[tuple[Edit, str], ...]
 ) -> None:

@@ -125,14 +125,14 @@ def test_every_concrete_input_gives_the_same_result(
     assert run(rewritten) == run(source), rewritten
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=drawn(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(functions(), st.booleans())
 def test_a_second_run_changes_nothing(rewrite: Any, source: Any, scripted: Any) -> None:
     once = rewrite(source, scripted=scripted)
     assert rewrite(once, scripted=scripted) == once
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=drawn(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(functions())
 def test_safe_edits_alone_give_the_same_result(rewrite: Any, source: Any) -> None:
     assert run(rewrite(source, level=Level.SAFE)) == run(source)

@@ -13,6 +13,7 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, example, given, settings
 
+from tests.conftest import drawn
 from tests.transforms.python.eager_torch import Sized, run_function
 
 OPERANDS = (
@@ -133,7 +134,7 @@ def run(source: str) -> list[Any]:
     return results
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=drawn(200), deadline=None, suppress_health_check=list(HealthCheck))
 @given(functions(), st.booleans(), st.booleans())
 @example(source=MIXED.format("(count('b') or x.size(0) == n)"), inlined=False, eager=False)
 @example(source=MIXED.format("count('b') if n else x.size(0) == n"), inlined=False, eager=True)

@@ -11,6 +11,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.conftest import drawn
+
 CLAMPED = """
 def f(x: Tensor, n: int):
     shape = x.shape
@@ -90,7 +92,7 @@ def test_clamped_amounts_serve_both_outcomes(rewrite: Any, size: int, wanted: in
     assert function(rewritten, concrete)(x, wanted).values == expected.values
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=drawn(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.booleans(), st.booleans(), st.booleans())
 def test_an_order_is_kept_or_checked(rewrite: Any, strides: Any, falling: Any, concrete: Any, empty: Any) -> None:
     source = SORTED.format(falling)

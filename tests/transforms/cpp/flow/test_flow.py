@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemod.model.findings import Level
+from tests.conftest import drawn
 from tests.transforms.cpp.snippets import HEADER, SCHEMAS, MemoryProject, converted, findings, refusals
 from transforms.cpp.analyse import analyse_tree
 
@@ -334,7 +335,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=drawn(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(EXPRESSIONS, st.sampled_from(["{e}", "std::max({e}, n)", "b ? {e} : n", "({e})"]))
 def test_any_arithmetic_on_sizes_converts_once_and_for_all(tmp_path: Path, expression: str, shape: str) -> None:
     value = shape.replace("{e}", expression)

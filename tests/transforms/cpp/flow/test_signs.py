@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemod.model.findings import Level
+from tests.conftest import drawn
 from tests.transforms.cpp.snippets import converted, findings
 
 HEAD = "Tensor f(const Tensor& x, const Tensor& y, int64_t k, IntArrayRef given, size_t u)"
@@ -125,7 +126,7 @@ def test_what_may_be_negative_is_for_review_and_says_so(tmp_path: Path, body: st
     assert any("in a graph, and C++ rounds toward zero: see `" in finding.reason for finding in edited)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=drawn(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(EXPRESSIONS)
 def test_what_is_safe_is_the_same_number(tmp_path: Path, expression: str) -> None:
     source = f"Tensor f(const Tensor& x) {{ return x.view({{x.size(0), {expression}}}); }}"
