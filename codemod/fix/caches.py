@@ -19,9 +19,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from codemod.fix.calls import name_of
-from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
-from codemod.fix.torch_names import COMPILING, torch_in
+from codemod.fix.torch_names import COMPILING, parsed_with_torch
 from codemod.model.edits import Edit
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -33,10 +32,9 @@ _OTHERWISE = re.compile(r"rand\w*|bernoulli\w*|multinomial|normal\w*|uniform\w*|
 
 def cache_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     """The edits of `path` that make anew what is kept for a size that `line` asks for; none where it keeps no such."""
-    tree = parsed(source)
-    torch = torch_in(path, source, tree) if tree is not None else None
-    if tree is None or torch is None:
+    if (found := parsed_with_torch(path, source)) is None:
         return ()
+    tree, torch = found
     compiled = f"{torch.spelled(COMPILING)} or ".encode()
     eager = f"not {torch.spelled(COMPILING)} and ".encode()
     lines = source.splitlines(keepends=True)

@@ -15,7 +15,7 @@ from codemod.fix.declared import declaring_edits, said_of
 from codemod.fix.lines import Lines
 from codemod.fix.marks import Mark, mark_edits, marks_for
 from codemod.fix.settings import setting_edits, setting_for
-from codemod.fix.torch_names import torch_in
+from codemod.fix.torch_names import imports_torch, parsed_with_torch
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Call, Trial
 from codemod.model.edits import Edit, EditConflict
@@ -226,7 +226,7 @@ def _conversions(answer: Answer, lines: Lines) -> Iterator[Candidate]:
     """The conversions that keep the symbol, on a line that may have made a size a number."""
     for frame, tree, path, line in _originals(answer, lines, _FIXED):
         edits = conversions_at(path, lines.source(tree, path), line)
-        pairs = dict.fromkeys((edit.new.decode(), edit.old.decode()) for edit in edits if edit.new[-1:] != b"\n")
+        pairs = dict.fromkeys((edit.new.decode(), edit.old.decode()) for edit in edits if not imports_torch(edit))
         changed = ", ".join(f"{new} in place of {old}" if old else f"{new} behind it" for new, old in pairs)
         if edits:
             what = f"{changed}: a size stays symbolic where it is converted"
@@ -267,9 +267,8 @@ def _lacking(candidate: Candidate, lines: Lines, sources: Sources) -> str:
 def _too_new(tree: Tree, edits: Iterable[Edit], lines: Lines, sources: Sources) -> str:
     for edit in edits:
         text = edit.new.decode("utf-8", "replace")
-        module = parsed(source := lines.source(tree, edit.path))
-        torch = torch_in(edit.path, source, module) if module is not None else None
-        text = torch.usual(text) if torch is not None else text
+        found = parsed_with_torch(edit.path, lines.source(tree, edit.path))
+        text = found[1].usual(text) if found is not None else text
         if lacking := sources.lacking(tree, edit.path, _line_of(tree, edit, lines), text):
             return lacking
     return ""

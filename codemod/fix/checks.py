@@ -22,9 +22,9 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from codemod.fix.catching import guard_around, names_around, parsed, raised_by
+from codemod.fix.catching import guard_around, names_around, raised_by
 from codemod.fix.nodes import function_around, offset
-from codemod.fix.torch_names import COMPILING, Torch, torch_in
+from codemod.fix.torch_names import COMPILING, Torch, parsed_with_torch
 from codemod.fix.whole_numbers import is_whole, whole_names
 from codemod.model.edits import Edit
 
@@ -52,10 +52,9 @@ class Check:
 
 def check_at(path: str, source: bytes, line: int) -> Check | None:
     """The check of `path` for the branch or the assertion that asks on `line`; None where it does more than raise."""
-    tree = parsed(source)
-    torch = torch_in(path, source, tree) if tree is not None else None
-    if tree is None or torch is None:
+    if (found := parsed_with_torch(path, source)) is None:
         return None
+    tree, torch = found
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and node.lineno <= line <= (node.test.end_lineno or 0) and _only_raises(node):
             edit, raised, place = _checked(path, source, tree, node, torch), raised_by(node), node.body[-1].lineno

@@ -18,9 +18,8 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from codemod.fix.catching import parsed
 from codemod.fix.nodes import function_around, named_parameters, offset
-from codemod.fix.torch_names import TORCH, full_name, imported_names, torch_in
+from codemod.fix.torch_names import TORCH, full_name, imported_names, parsed_with_torch
 from codemod.model.edits import Edit
 
 _SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch.sym_sqrt"}
@@ -36,10 +35,9 @@ _SCRIPTED = re.compile(rb"\bjit\.(?:script|export|unused|ignore)|\bis_scripting\
 
 def conversions_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     """The edits of `path` that keep symbolic what is converted on `line`; none where it converts nothing."""
-    tree = parsed(source)
-    torch = torch_in(path, source, tree) if tree is not None else None
-    if tree is None or torch is None or _SCRIPTED.search(source):
+    if (found := parsed_with_torch(path, source)) is None or _SCRIPTED.search(source):
         return ()
+    tree, torch = found
     bound, names = set(_bound(tree)), imported_names(tree)
     lines = source.splitlines(keepends=True)
     edits, named = [], False

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import ast
 
-from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
-from codemod.fix.torch_names import COMPILING, torch_in
+from codemod.fix.torch_names import COMPILING, parsed_with_torch
 from codemod.model.edits import Edit
 
 _MORE = (ast.Gt, ast.GtE, ast.NotEq)
@@ -24,10 +23,9 @@ _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
 
 def crop_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     """The edits of `path` that take the branch on `line` wherever it is compiled; none where it does more than crop."""
-    tree = parsed(source)
-    torch = torch_in(path, source, tree) if tree is not None else None
-    if tree is None or torch is None:
+    if (found := parsed_with_torch(path, source)) is None:
         return ()
+    tree, torch = found
     for branch in (node for node in ast.walk(tree) if isinstance(node, ast.If)):
         if branch.lineno <= line <= (branch.test.end_lineno or 0) and _only_crops(branch):
             start = offset(source.splitlines(keepends=True), branch.test.lineno, branch.test.col_offset)

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemod.fix.calls import argument_of, call_at, calls_beside, name_of
-from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
-from codemod.fix.torch_names import torch_in
+from codemod.fix.torch_names import parsed_with_torch
 from codemod.fix.trial import Call
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer
@@ -56,10 +55,11 @@ def mark_edits(path: str, source: bytes, call: Call, parameters: Sequence[str], 
     That needs a statement that begins its line, and an argument before which it evaluates no call. An argument that is
     no name gets one. Where Python does not say the column, the call has to be the only one of its line.
     """
-    tree = parsed(source)
-    node = call_at(tree, call) if tree is not None else None
-    torch = torch_in(path, source, tree) if tree is not None else None
-    if tree is None or node is None or mark.name not in parameters or torch is None:
+    if (found := parsed_with_torch(path, source)) is None:
+        return ()
+    tree, torch = found
+    node = call_at(tree, call)
+    if node is None or mark.name not in parameters:
         return ()
     for statement in (node for node in ast.walk(tree) if isinstance(node, _SIMPLE)):
         if any(isinstance(part, ast.NamedExpr) for part in ast.walk(statement)):

@@ -7,11 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
 from codemod.model.edits import Edit
 
 TORCH = "torch"
 COMPILING = "torch.compiler.is_compiling()"
+_IMPORT = b"import torch"
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _USUAL = {"nn": "torch.nn", "F": "torch.nn.functional"}
@@ -32,6 +34,18 @@ class Torch:
     def usual(self, text: str) -> str:
         """Code of the file as others write it, with `torch` for its own name."""
         return re.sub(rf"(?<![\w.]){self.name}(?=\.)", TORCH, text)
+
+
+def parsed_with_torch(path: str, source: bytes) -> tuple[ast.Module, Torch] | None:
+    """The tree of a file, and what it calls torch; None where Python does not take it, or that is not to be told."""
+    tree = parsed(source)
+    torch = torch_in(path, source, tree) if tree is not None else None
+    return (tree, torch) if tree is not None and torch is not None else None
+
+
+def imports_torch(edit: Edit) -> bool:
+    """Whether an edit is the line that imports torch."""
+    return edit.new.rstrip() == _IMPORT
 
 
 def torch_in(path: str, source: bytes, tree: ast.Module) -> Torch | None:
@@ -105,7 +119,7 @@ def _import(path: str, source: bytes, tree: ast.Module) -> Edit | None:
     lines = source.splitlines(keepends=True)
     newline = b"\r\n" if lines[node.lineno - 1].endswith(b"\r\n") else b"\n"
     at = offset(lines, node.lineno, 0)
-    return Edit(path, at, at, b"", b"import torch" + newline)
+    return Edit(path, at, at, b"", _IMPORT + newline)
 
 
 def _index_among(imports: Sequence[ast.stmt]) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from transforms.cpp.coverage.values import Value, joined
+from transforms.cpp.coverage.values import Kind, Value, joined
 from transforms.cpp.reading.tree import Node
 from transforms.schema.schema import Argument, Schema
 
@@ -21,6 +21,8 @@ _FITTING = {
     "Device": ("device",),
 }  # fmt: skip
 """What fits the types of a schema."""
+_RETURNED: dict[str, Kind] = {"Tensor": "tensor", "ScalarType": "dtype"}
+"""What is followed of what operators return."""
 _NO_METHOD = frozenset({"slice", "alias", "data"})
 """Methods of C++ that Python's Tensor has not, or has as something else."""
 _OF_TORCH = frozenset({"cat", "stack"})
@@ -33,8 +35,7 @@ class _Fitting(NamedTuple):
     texts: list[str]
     fresh: bool
     """Whether the result is a tensor of its own, or a view of such."""
-    dtype: bool = False
-    """Whether it is no tensor, but a dtype."""
+    kind: Kind
 
 
 class Operators:
@@ -54,10 +55,10 @@ class Operators:
         fitting = next(self._fitting(base, values, stable is not None), None)
         if fitting is None:
             return None
-        callee = f"torch.{base}" if base in _OF_TORCH or fitting.dtype else f"torch.ops.aten.{base}"
-        if fitting.dtype:
-            return Value("dtype", f"{callee}({', '.join(fitting.texts)})", joined(*values), settled=True)
-        return Value("tensor", f"{callee}({', '.join(fitting.texts)})", joined(*values), fresh=fitting.fresh)
+        is_dtype = fitting.kind == "dtype"
+        callee = f"torch.{base}" if base in _OF_TORCH or is_dtype else f"torch.ops.aten.{base}"
+        text = f"{callee}({', '.join(fitting.texts)})"
+        return Value(fitting.kind, text, joined(*values), settled=is_dtype, fresh=fitting.fresh)
 
     def method(self, tensor: Value, name: str, arguments: Sequence[Node]) -> Value | None:
         """A call of a method that makes one tensor, or of one that changes the tensor in place and ends with `_`."""
@@ -65,7 +66,7 @@ class Operators:
             return None
         values = [tensor, *(self._argument(argument) for argument in arguments)]
         fitting = next(self._fitting(name, values), None)
-        if fitting is None or fitting.dtype:
+        if fitting is None or fitting.kind != "tensor":
             return None
         text = f"{tensor.operand}.{name}({', '.join(fitting.texts[1:])})"
         if name in _NO_METHOD or name.startswith("_"):
@@ -78,8 +79,9 @@ class Operators:
     def _fitting(self, name: str, values: Sequence[Value], by_place: bool = False) -> Iterator[_Fitting]:
         """The arguments as Python passes them, for each overload that takes them; keywords `by_place` as well."""
         for schema in self._schemas.get(name, ()):
-            returned = [result.plain_type for result in schema.returns]
-            if returned not in (["Tensor"], ["ScalarType"]) or schema.outputs:
+            kinds = [_RETURNED.get(result.plain_type) for result in schema.returns]
+            kind = kinds[0] if len(kinds) == 1 else None
+            if kind is None or schema.outputs:
                 continue
             if any(argument.written for argument in schema.arguments) is not name.endswith("_"):
                 continue
@@ -87,7 +89,7 @@ class Operators:
             if texts is not None:
                 fresh = not any(result.annotation for result in schema.returns)
                 own = fresh or all(value.fresh for value in values if value.kind == "tensor")
-                yield _Fitting(texts, own, returned == ["ScalarType"])
+                yield _Fitting(texts, own, kind)
 
 
 def is_null(node: Node) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from transforms.cpp.coverage.aten import Operators
 from transforms.cpp.coverage.factories import Factories
+from transforms.cpp.coverage.nodes import ENDS
 from transforms.cpp.coverage.types import is_integer, keeps_number
 from transforms.cpp.coverage.values import CPU, Kind, Options, Underivable, Value, joined
 from transforms.cpp.reading.tree import Node
@@ -22,7 +23,8 @@ _FORMATS = {"Contiguous": "contiguous_format", "ChannelsLast": "channels_last",
             "ChannelsLast3d": "channels_last_3d", "Preserve": "preserve_format"}  # fmt: skip
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _VECTOR = re.compile(
-    r"std::vector\s*<\s*(?:int64_t|long|at::IntArrayRef::value_type)\s*>$|(?:at::|c10::|torch::)?IntArrayRef$|(?:torch::headeronly::)?IntHeaderOnlyArrayRef$"
+    r"std::vector\s*<\s*(?:int64_t|long|at::IntArrayRef::value_type)\s*>$|(?:at::|c10::|torch::)?IntArrayRef$"
+    r"|(?:torch::headeronly::)?IntHeaderOnlyArrayRef$"
 )
 _ENDS = re.compile(r"(.+)\.c?begin\(\), \1\.c?end\(\)$", re.S)
 _TUPLE = re.compile(r"std::(?:make_)?tuple\b(?:\s*<.*>)?$|std::make_pair$|std::forward_as_tuple$", re.S)
@@ -292,10 +294,8 @@ class Expressions:
         if value.kind in ("ints", "tensors"):
             if name == "vec" and not arguments:
                 return value
-            if name in ("front", "back") and not arguments and value.kind == "ints":
-                return Value(
-                    "int", f"{value.operand}[{-1 if name == 'back' else 0}]", value.names, natural=value.natural
-                )
+            if name in ENDS and not arguments and value.kind == "ints":
+                return Value("int", f"{value.operand}[{ENDS[name]}]", value.names, natural=value.natural)
             if name == "size" and not arguments:
                 return Value("int", f"len({value.text})", value.names | {"len"}, natural=True, settled=True)
         if value.kind == "options":

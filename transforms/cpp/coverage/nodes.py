@@ -19,6 +19,9 @@ _THROWN = {
 """The check that raises what a call from Python raises for an exception of C++ (pybind11's and torch's translators;
 measured by throwing each in an operator of torch 2.13). No check raises OverflowError or MemoryError."""
 
+ENDS = {"front": "0", "back": "-1"}
+"""The methods of a list that give an element at one of its ends, and its index in Python."""
+
 
 def thrown(statement: Node) -> str:
     """Which `torch._check` raises what a `throw` does in Python."""
@@ -79,15 +82,13 @@ def root_of(node: Node) -> str | None:
 
 def element_of(node: Node) -> tuple[Node, Node | str] | None:
     """The list that an expression is an element of, and which: `1` of `s[1]`, -1 of `s.back()`; None for no element."""
-    function, indices = node.field("function"), node.field("indices")
-    holder = node.field("argument")
-    if node.kind == "subscript_expression" and holder is not None and indices is not None:
-        return (holder, indices.children[0]) if len(indices.children) == 1 else None
+    if node.kind == "subscript_expression":
+        holder, indices = node.field("argument"), node.field("indices")
+        at = indices.children if indices is not None else []
+        return (holder, at[0]) if holder is not None and len(at) == 1 else None
+    function = node.field("function") if node.kind == "call_expression" else None
     holder, method = (function.field(name) if function is not None else None for name in ("argument", "field"))
-    ends = {"front": "0", "back": "-1"}
-    if node.kind != "call_expression" or holder is None or method is None or method.text not in ends:
-        return None
-    return holder, ends[method.text]
+    return (holder, ENDS[method.text]) if holder is not None and method is not None and method.text in ENDS else None
 
 
 def statement_around(node: Node) -> Node:
