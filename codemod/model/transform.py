@@ -84,6 +84,9 @@ class Project(Protocol):
     def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
         """All files of the checkout with one of `suffixes` below one of the folders `under`, sorted."""
 
+    def has(self, path: str) -> bool:
+        """Whether the tree has a file of that name, under version control or not."""
+
     def left_out(self, suffixes: Sequence[str]) -> list[str]:
         """The files with one of `suffixes` that a sparse checkout has not written: what they call is not seen."""
 
@@ -100,10 +103,13 @@ class Project(Protocol):
         path and the version of `extract`'s package.
         """
 
-    def facts_of(self, extract: Callable[[str, bytes, W], F], wanted: Mapping[str, W]) -> Mapping[str, F]:
+    def facts_of(
+        self, extract: Callable[[str, bytes, W], F], wanted: Mapping[str, W], label: str = "reading"
+    ) -> Mapping[str, F]:
         """As `facts`, `extract(path, bytes, wanted[path])`: kept as long as the same is wanted of a file.
 
-        Of what is wanted, equal values have the same `repr`.
+        What is wanted follows from what the project said before, and is made of texts, numbers, enums, dataclasses and
+        containers of these. `label` is shown meanwhile.
         """
 
     def map(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from codemod.model.plan import Plan
 from codemod.model.suppress import nearly_suppressed, suppress, suppressions
 from codemod.model.transform import ENTRY_POINT_GROUP, Transform
 from codemod.tree.cache import code_version, dependency_versions, installed_version, racy
-from codemod.tree.project import CheckoutProject, Watched
+from codemod.tree.project import CheckoutProject, Question, Watched
 
 
 def analyse(project: CheckoutProject, load: Callable[[], Sequence[Transform]]) -> Plan:
@@ -40,7 +40,7 @@ def analyse(project: CheckoutProject, load: Callable[[], Sequence[Transform]]) -
                 project.cache.store_plan(key, kept._replace(fingerprint=fingerprint))
             return kept.plan
     with _no_collector():
-        plan = _make(project, load())
+        plan = _make(project, load(), key)
     if not project.failures:
         watched = project.watched()
         fingerprint = "" if _racy(project) else project.fingerprint(watched)
@@ -70,10 +70,35 @@ def _left_out(project: CheckoutProject, suffixes: Sequence[str]) -> str:
     return f"a sparse checkout leaves out {which}, so what these call and register is not seen" if count else ""
 
 
-def _make(project: CheckoutProject, transforms: Sequence[Transform]) -> Plan:
+class _Found(NamedTuple):
+    """What one transform found, and what it asked of the project: `codemod.tree.project.CheckoutProject.answers`."""
+
+    findings: tuple[Finding, ...]
+    remarks: tuple[str, ...]
+    answers: Mapping[Question, str]
+
+
+def _found(project: CheckoutProject, transform: Transform, key: str) -> tuple[Finding, ...]:
+    """What a transform finds: what it found in an earlier run where all that it asked would be answered alike.
+
+    So an edit of C++ leaves Python's findings as they are, and the other way round.
+    """
+    key = hashlib.sha256(f"{key} {transform.name}".encode()).hexdigest()[:24]
+    kept = project.cache.load_findings(key)
+    if isinstance(kept, _Found) and project.answers_alike(kept.answers):
+        project.remarks += kept.remarks
+        return kept.findings
+    remarks, failures = len(project.remarks), len(project.failures)
+    findings, answers = project.answers(lambda: tuple(map(_qualified, transform.analyse(project))))
+    if len(project.failures) == failures:
+        project.cache.store_findings(key, _Found(findings, tuple(project.remarks[remarks:]), answers))
+    return findings
+
+
+def _make(project: CheckoutProject, transforms: Sequence[Transform], key: str) -> Plan:
     findings: list[Finding] = []
     for transform in transforms:
-        findings += map(_qualified, transform.analyse(project))
+        findings += _found(project, transform, key)
     suffixes = sorted({suffix for transform in transforms for suffix in transform.suffixes})
     paths = [path for path in project.files(suffixes) if project.selected(path)]
     comments = project.facts(suppressions, paths)

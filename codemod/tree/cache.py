@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from codemod.borders.private import check_private, private_folder, read_private
 from codemod.tree.checkout import StatKey
@@ -26,17 +26,33 @@ T = TypeVar("T")
 # File systems stamp times by the kernel's tick: a file changed this recently may change again and keep its stamp.
 RACY_NS = 20_000_000
 _KEPT_PLANS = 8
+_KEPT_FINDINGS = 16
+_FEW = 100
+"""So many files are asked for one by one: all that is known of the others need not be read."""
 _KEPT_COUNTS = 20_000
 _TABLES = """
     CREATE TABLE IF NOT EXISTS stats(path TEXT PRIMARY KEY, mtime_ns, ctime_ns, size, inode, sha256 TEXT);
     CREATE TABLE IF NOT EXISTS counts(key TEXT PRIMARY KEY, number);
-    CREATE TABLE IF NOT EXISTS facts(extractor TEXT, path TEXT, sha256 TEXT, blob BLOB, PRIMARY KEY(extractor, path));
+    CREATE TABLE IF NOT EXISTS
+        extracted(extractor TEXT, path TEXT, key TEXT, version TEXT, blob BLOB, PRIMARY KEY(extractor, path));
+    DROP TABLE IF EXISTS facts;
 """
 
 
 def racy(key: StatKey) -> bool:
     """Whether a file changed so recently that its stat cannot be trusted to tell the next change."""
     return time.time_ns() - max(key.mtime_ns, key.ctime_ns) < RACY_NS
+
+
+class Kept(NamedTuple):
+    """What is kept of the facts of one file."""
+
+    key: str
+    """What the facts rest on: the hash of the file's bytes, and what was wanted of it."""
+    version: str
+    """Facts of one version are equal, though they rest on other bytes."""
+    blob: bytes
+    """The pickled facts."""
 
 
 @functools.cache
@@ -128,15 +144,19 @@ class Cache:
         outside = self._outside.hashes() if self._outside is not None else {}
         return outside | {_path(row[0]): (StatKey(*row[1:5]), row[5]) for row in rows}
 
-    def facts(self, extractor: str) -> dict[str, tuple[str, bytes]]:
-        """The sha256 and the pickled facts of every file known to `extractor`."""
-        rows = self._rows("SELECT path, sha256, blob FROM facts WHERE extractor = ?", (extractor,))
-        outside = self._outside.facts(extractor) if self._outside is not None else {}
+    def facts(self, extractor: str, paths: Sequence[str]) -> dict[str, Kept]:
+        """The facts of `paths` that are known to `extractor`, and perhaps those of other files."""
+        rows = self._rows_of("path, key, version, blob", extractor, paths)
+        outside = self._outside.facts(extractor, paths) if self._outside is not None else {}
+        return outside | {_path(row[0]): Kept(*row[1:]) for row in rows}
+
+    def versions(self, extractor: str, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """As `facts`, the key and the version of each file's."""
+        rows = self._rows_of("path, key, version", extractor, paths)
+        outside = self._outside.versions(extractor, paths) if self._outside is not None else {}
         return outside | {_path(row[0]): (row[1], row[2]) for row in rows}
 
-    def store(
-        self, stats: Mapping[str, tuple[StatKey, str]], extractor: str, facts: Mapping[str, tuple[str, bytes]]
-    ) -> None:
+    def store(self, stats: Mapping[str, tuple[StatKey, str]], extractor: str, facts: Mapping[str, Kept]) -> None:
         """Keep what was read: stats that can be trusted, and facts, whose older versions are forgotten."""
         if self._outside is not None:
             away = {path for path in (*stats, *facts) if os.path.isabs(path)}
@@ -151,10 +171,11 @@ class Cache:
                 "REPLACE INTO stats VALUES(?, ?, ?, ?, ?, ?)",
                 [(os.fsencode(path), *key, sha) for path, (key, sha) in stats.items() if not racy(key)],
             )
-            connection.execute("DELETE FROM facts WHERE extractor LIKE ? AND extractor != ?", (f"{name}@%", extractor))
+            older = "DELETE FROM extracted WHERE extractor LIKE ? AND extractor != ?"
+            connection.execute(older, (f"{name}@%", extractor))
             connection.executemany(
-                "REPLACE INTO facts VALUES(?, ?, ?, ?)",
-                [(extractor, os.fsencode(path), sha, blob) for path, (sha, blob) in facts.items()],
+                "REPLACE INTO extracted VALUES(?, ?, ?, ?, ?)",
+                [(extractor, os.fsencode(path), *kept) for path, kept in facts.items()],
             )
             connection.commit()
 
@@ -165,10 +186,10 @@ class Cache:
 
         def work(connection: sqlite3.Connection) -> None:
             paths = {
-                path for table in ("stats", "facts") for (path,) in connection.execute(f"SELECT path FROM {table}")
+                path for table in ("stats", "extracted") for (path,) in connection.execute(f"SELECT path FROM {table}")
             }
             gone = [(path,) for path in paths if not os.path.exists(path)]
-            for table in ("stats", "facts"):
+            for table in ("stats", "extracted"):
                 connection.executemany(f"DELETE FROM {table} WHERE path = ?", gone)
             connection.commit()
 
@@ -195,12 +216,7 @@ class Cache:
 
     def load_plan(self, key: str) -> Any:
         """What `store_plan` kept under `key`, or None."""
-        if self._folder is None:
-            return None
-        try:
-            return pickle.loads(read_private(self._folder / f"plan-{key}"))
-        except Exception:  # a cut or foreign pickle raises whatever its bytes happen to say
-            return None
+        return self._load(f"plan-{key}")
 
     def last_plan(self) -> Any:
         """What `store_plan` kept last, under whatever key, or None."""
@@ -208,23 +224,50 @@ class Cache:
             kept = max(self._folder.glob("plan-*"), key=lambda path: path.stat().st_mtime_ns) if self._folder else None
         except (OSError, ValueError):
             return None
-        return None if kept is None else self.load_plan(kept.name.removeprefix("plan-"))
+        return None if kept is None else self._load(kept.name)
 
     def store_plan(self, key: str, value: object) -> None:
         """Keep `value` under `key`, and forget the oldest of its kind."""
+        self._store("plan", key, value, _KEPT_PLANS)
+
+    def load_findings(self, key: str) -> Any:
+        """What `store_findings` kept under `key`, or None."""
+        return self._load(f"findings-{key}")
+
+    def store_findings(self, key: str, value: object) -> None:
+        """Keep `value`, the findings of one transform, under `key`, and forget the oldest of its kind."""
+        self._store("findings", key, value, _KEPT_FINDINGS)
+
+    def _load(self, name: str) -> Any:
+        if self._folder is None:
+            return None
+        try:
+            return pickle.loads(read_private(self._folder / name))
+        except Exception:  # a cut or foreign pickle raises whatever its bytes happen to say
+            return None
+
+    def _store(self, kind: str, key: str, value: object, most: int) -> None:
         if self._folder is None:
             return
         try:
             with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
                 file.write(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
-            os.replace(file.name, self._folder / f"plan-{key}")
-            plans = sorted(self._folder.glob("plan-*"), key=lambda path: path.stat().st_mtime_ns)
-            for path in plans[:-_KEPT_PLANS]:
+            os.replace(file.name, self._folder / f"{kind}-{key}")
+            kept = sorted(self._folder.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime_ns)
+            for path in kept[:-most]:
                 path.unlink()
         except OSError:
             return
 
-    def _rows(self, statement: str, values: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+    def _rows_of(self, columns: str, extractor: str, paths: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Those columns of what is kept of `paths`; where these are many, of all files."""
+        statement = f"SELECT {columns} FROM extracted WHERE extractor = ?"
+        if len(paths) > _FEW:
+            return self._rows(statement, (extractor,))
+        within = f"{statement} AND path IN ({', '.join('?' * len(paths))})"
+        return self._rows(within, (extractor, *map(os.fsencode, paths)))
+
+    def _rows(self, statement: str, values: Sequence[str | bytes] = ()) -> list[tuple[Any, ...]]:
         return self._use(lambda connection: connection.execute(statement, values).fetchall()) or []
 
     def _use(self, work: Callable[[sqlite3.Connection], T]) -> T | None:

@@ -18,8 +18,10 @@ from codemod.model.findings import Root
 from codemod.model.paths import Listing
 from codemod.model.scope import Scope
 from codemod.model.transform import TracedLine
-from codemod.tree.cache import Cache, code_version, dependency_versions
+from codemod.tree.cache import Cache, Kept, code_version, dependency_versions
 from codemod.tree.checkout import Checkout, StatKey
+from codemod.tree.digest import digest
+from codemod.tree.extraction import extract_file, extractor_of, key_of, key_of_source, version_of
 from codemod.tree.pool import Failure, run
 
 F = TypeVar("F")
@@ -28,6 +30,8 @@ T = TypeVar("T")
 W = TypeVar("W")
 Source = tuple[str, bytes]
 """The path and the bytes of a file."""
+Question = tuple[Any, ...]
+"""The name of a method of CheckoutProject, and its arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,11 @@ class CheckoutProject:
     _names: list[str] | None = None
     _listed: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
     _suffixes: set[str] = field(default_factory=set)
+    _absent: set[str] = field(default_factory=set)
     _old_hashes: dict[str, tuple[StatKey, str]] | None = None
-    _made: tuple[Hashable, Any] | None = None
+    _made: tuple[Hashable, Any, Mapping[Question, str]] | None = None
+    _versions: dict[str, dict[str, str]] = field(default_factory=dict)
+    _answers: dict[Question, str] | None = None
 
     @property
     def root(self) -> Path:
@@ -105,14 +112,26 @@ class CheckoutProject:
                 self.stats.setdefault(path, stat)
             self._listed[endings] = sorted(path for path in stats if path.endswith(endings))
         folders = tuple(folder.rstrip("/") + "/" if folder else "" for folder in under)
-        return [path for path in self._listed[endings] if path.startswith(folders)]
+        found = [path for path in self._listed[endings] if path.startswith(folders)]
+        self._note(("files", tuple(suffixes), tuple(under)), found)
+        return found
+
+    def has(self, path: str) -> bool:
+        """Whether the tree has a file of that name; from then on the plan rests on it."""
+        found = (self.root / path).is_file()
+        if not found:
+            self._absent.add(path)
+        self._note(("has", path), found)
+        return found
 
     def left_out(self, suffixes: Sequence[str]) -> list[str]:
         """The files with one of `suffixes` that a sparse checkout has not written."""
         present, endings = set(self.files(suffixes)), tuple(suffixes)
-        if all(name in present for name in self.names if name.endswith(endings)):
-            return []
-        return [name for name in self.checkout.left_out() if name.endswith(endings)]
+        absent: list[str] = []
+        if not all(name in present for name in self.names if name.endswith(endings)):
+            absent = [name for name in self.checkout.left_out() if name.endswith(endings)]
+        self._note(("left_out", endings), absent)
+        return absent
 
     def read(self, path: str) -> bytes:
         """The bytes of a file, relative to the root or absolute; from then on the plan rests on it.
@@ -121,15 +140,21 @@ class CheckoutProject:
         """
         self.hashes.setdefault(path, "")
         self._stat(path)
-        source = read_file(path) if os.path.isabs(path) else read_below(self.root, path)
-        self.hashes[path] = hashlib.sha256(source).hexdigest()
+        try:
+            source = read_file(path) if os.path.isabs(path) else read_below(self.root, path)
+            self.hashes[path] = hashlib.sha256(source).hexdigest()
+        finally:
+            self._note(("hashes_of", (path,)), [self.hashes[path]])
         return source
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, or gave for an equal `key` before; one is kept."""
-        if self._made is None or self._made[0] != key:
+        if self._made is None or self._made[0] != key or (self._answers is not None and not self._made[2]):
             self._made = None
-            self._made = key, make()
+            made = make()
+            self._made = key, made, dict(self._answers or {})
+        elif self._answers is not None:
+            self._answers |= self._made[2]  # it may rest on all that was asked before it was made
         result: T = self._made[1]
         return result
 
@@ -138,34 +163,86 @@ class CheckoutProject:
 
         A file that cannot be read, or on which `extract` raises, is left out and named in `failures`.
         """
-        return self._facts(extract, dict.fromkeys(paths, ()))
+        facts = self._facts(extract, dict.fromkeys(paths, ()))
+        versions = self._versions[extractor_of(extract)]
+        self._note(("versions", extract, tuple(paths)), [versions.get(path, "") for path in paths])
+        return facts
 
-    def facts_of(self, extract: Callable[[str, bytes, W], F], wanted: Mapping[str, W]) -> Mapping[str, F]:
-        """As `facts`, `extract(path, bytes, wanted[path])`: kept as long as the same is wanted of a file."""
-        return self._facts(extract, {path: (asked,) for path, asked in wanted.items()})
+    def facts_of(
+        self, extract: Callable[[str, bytes, W], F], wanted: Mapping[str, W], label: str = "reading"
+    ) -> Mapping[str, F]:
+        """As `facts`, `extract(path, bytes, wanted[path])`: kept as long as the same is wanted of a file.
 
-    def _facts(self, extract: Callable[..., F], wanted: Mapping[str, tuple[Any, ...]]) -> dict[str, F]:
-        package = extract.__module__.partition(".")[0]
-        version = hashlib.sha256(f"{code_version(package)} {dependency_versions('symfix')}".encode()).hexdigest()[:16]
-        extractor = f"{extract.__module__}.{extract.__qualname__}@{version}"
-        cached = self.cache.facts(extractor)
+        `wanted` holds what has a `codemod.tree.digest`, and follows from what was asked of this project before.
+        """
+        facts = self._facts(extract, {path: (asked,) for path, asked in wanted.items()}, label)
+        self._note(("hashes_of", tuple(wanted)), self.hashes_of(tuple(wanted)))
+        return facts
+
+    def versions(self, extract: Callable[..., F], paths: Sequence[str]) -> list[str]:
+        """The version of the facts of each of `paths`, "" where there are none: those of one version are equal."""
+        extractor = extractor_of(extract)
+        versions = self._versions.setdefault(extractor, {})
+        unseen = [path for path in paths if path not in versions]
+        if unseen:
+            hashes = self._cached_hashes()
+            for path, (key, version) in self.cache.versions(extractor, unseen).items():
+                stat, sha = hashes.get(path, (None, ""))
+                if key == sha and stat is not None and stat == self._stat(path):
+                    versions[path], self.hashes[path] = version, sha
+            self._facts(extract, {path: () for path in unseen if path not in versions})
+        return [versions.get(path, "") for path in paths]
+
+    def hashes_of(self, paths: Sequence[str]) -> list[str]:
+        """The sha256 of each of `paths`, "" where it cannot be read; the plan rests on them."""
+        for path in paths:
+            if path not in self.hashes:
+                self.hashes[path] = self._sha(path)
+        return [self.hashes[path] for path in paths]
+
+    def answers(self, make: Callable[[], T]) -> tuple[T, Mapping[Question, str]]:
+        """What `make` gives, and what it asked of this project meanwhile, with a digest of each answer."""
+        self._answers = {}
+        try:
+            return make(), self._answers
+        finally:
+            self._answers = None
+
+    def answers_alike(self, answers: Mapping[Question, str]) -> bool:
+        """Whether each question would be answered as it was; if so the plan rests on them."""
+        before = dict(self.hashes), set(self._suffixes), set(self._absent), list(self.failures)
+        if all(digest(getattr(self, method)(*asked)) == answer for (method, *asked), answer in answers.items()):
+            return True
+        self.hashes, self._suffixes, self._absent, self.failures = before
+        return False
+
+    def _note(self, question: Question, answer: object) -> None:
+        if self._answers is not None:
+            self._answers[question] = digest(answer)
+
+    def _facts(
+        self, extract: Callable[..., F], wanted: Mapping[str, tuple[Any, ...]], label: str = "reading"
+    ) -> dict[str, F]:
+        extractor = extractor_of(extract)
+        cached = self.cache.facts(extractor, list(wanted))
+        versions = self._versions.setdefault(extractor, {})
         hashes = self._cached_hashes()
         facts: dict[str, F] = {}
         missing: dict[str, tuple[Any, ...]] = {}
         for path, asked in wanted.items():
             seen = self._stat(path)
             stat, sha = hashes.get(path, (None, ""))
-            entry = cached.get(path)
-            if entry is not None and stat is not None and stat == seen and entry[0] == _named(sha, asked):
+            kept = cached.get(path)
+            if kept is not None and stat is not None and stat == seen and kept.key == key_of(sha, asked):
                 try:
-                    facts[path] = pickle.loads(entry[1])
-                    self.hashes[path] = sha
+                    facts[path] = pickle.loads(kept.blob)
+                    self.hashes[path], versions[path] = sha, kept.version
                     continue
                 except Exception:  # a damaged entry raises whatever its bytes happen to say
                     pass
             missing[path] = asked
         if missing:
-            self._extract(extract, extractor, missing, cached, facts)
+            self._extract(extract, extractor, missing, cached, facts, label)
         return {path: facts[path] for path in wanted if path in facts}
 
     def counts(
@@ -176,8 +253,8 @@ class CheckoutProject:
         `count` may rest on its argument, Python, the code of the top-level `packages` and what symfix requires alone.
         """
         code = "\n".join([sys.version, dependency_versions("symfix"), *map(code_version, sorted(packages))])
-        digest = hashlib.sha256(code.encode())
-        keys = [_key(digest.copy(), path, source) for path, source in sources]
+        code_digest = hashlib.sha256(code.encode())
+        keys = [key_of_source(code_digest.copy(), path, source) for path, source in sources]
         numbers = self.cache.counts(keys)
         fresh = {key: source for key, source in zip(keys, sources, strict=True) if key not in numbers}
         made = self.map(count, list(fresh.values()), label, [len(source) for _, source in fresh.values()])
@@ -208,7 +285,11 @@ class CheckoutProject:
 
     def watched(self) -> Watched:
         """What was asked of the tree so far; the argument of `fingerprint`."""
-        single = (path for path in self.hashes if not path.endswith(tuple(self._suffixes)) or os.path.isabs(path))
+        single = (
+            path
+            for path in {*self.hashes, *self._absent}
+            if not path.endswith(tuple(self._suffixes)) or os.path.isabs(path)
+        )
         return Watched(tuple(sorted(self._suffixes)), tuple(sorted(single)))
 
     def fingerprint(self, watched: Watched) -> str:
@@ -263,57 +344,36 @@ class CheckoutProject:
         extract: Callable[..., F],
         extractor: str,
         wanted: Mapping[str, tuple[Any, ...]],
-        cached: Mapping[str, tuple[str, bytes]],
+        cached: Mapping[str, Kept],
         facts: dict[str, F],
+        label: str,
     ) -> None:
         paths = list(wanted)
-        items = [(path, cached[path][0] if path in cached else "", asked) for path, asked in wanted.items()]
-        work = functools.partial(_extract_file, str(self.root), extract)
-        fresh: dict[str, tuple[str, bytes]] = {}
+        items = [(path, cached[path].key if path in cached else "", asked) for path, asked in wanted.items()]
+        work = functools.partial(extract_file, str(self.root), extract)
+        fresh: dict[str, Kept] = {}
         stats: dict[str, tuple[StatKey, str]] = {}
         sizes = [self.stats[path].size if path in self.stats else 0 for path in paths]
-        for index, result in run(work, items, self.jobs, "reading", sizes):
+        for index, result in run(work, items, self.jobs, label, sizes):
             path = paths[index]
             if isinstance(result, Failure):
                 message = result.message
                 self.failures.append(message if message.startswith(f"{path}:") else f"{path}: {message}")
                 continue
-            sha, blob = result
-            if not blob:
-                blob = cached[path][1]
+            sha, made = result
+            kept = cached.get(path)
             try:
-                facts[path] = pickle.loads(blob)
+                if kept is not None and not made.blob:
+                    made = kept
+                facts[path] = pickle.loads(made.blob)
             except Exception:  # damaged, though its hash is right: made anew
-                sha, blob = _extract_file(str(self.root), extract, (path, "", wanted[path]))
-                facts[path] = pickle.loads(blob)
+                sha, made = extract_file(str(self.root), extract, (path, "", wanted[path]))
+                facts[path] = pickle.loads(made.blob)
             self.hashes[path] = sha
-            fresh[path] = (_named(sha, wanted[path]), blob)
+            fresh[path] = made._replace(version=version_of(made, facts[path], kept))
+            self._versions[extractor][path] = fresh[path].version
             if path in self.stats:
                 stats[path] = (self.stats[path], sha)
         self.failures.sort()
         self._cached_hashes().update(stats)
         self.cache.store(stats, extractor, fresh)
-
-
-def _key(digest: hashlib._Hash, path: str, source: bytes) -> str:
-    """What `digest` becomes with a file, as text that names it."""
-    digest.update(b"%b\0%b" % (os.fsencode(path), source))
-    return digest.hexdigest()
-
-
-def _named(sha: str, asked: tuple[Any, ...]) -> str:
-    """What facts are kept under: the sha256 of their file, and a digest of what was asked of it."""
-    return f"{sha} {hashlib.sha256(repr(asked).encode()).hexdigest()}" if asked else sha
-
-
-def _extract_file(root: str, extract: Callable[..., Any], item: tuple[str, str, tuple[Any, ...]]) -> tuple[str, bytes]:
-    """The sha256 of a file and its pickled facts, the latter empty where the cache has those under `_named`."""
-    path, cached, asked = item
-    try:
-        source = read_file(path) if os.path.isabs(path) else read_below(root, path)
-    except OSError as error:
-        raise SymfixError(f"cannot be read: {error.strerror}") from error
-    sha = hashlib.sha256(source).hexdigest()
-    if _named(sha, asked) == cached:
-        return sha, b""
-    return sha, pickle.dumps(extract(path, source, *asked), pickle.HIGHEST_PROTOCOL)

@@ -21,8 +21,9 @@ CASES = {
 
 def rewritten(source: str) -> str:
     compiled = Job({}, {}, (), (), inlined=True)
-    job = FileJob("user/code.py", "user/code.py", source.encode(), {"f": compiled}, frozenset())
-    return apply_edits(source.encode(), [edit for finding in findings(job) for edit in finding.edits]).decode()
+    job = FileJob("user/code.py", "user/code.py", {"f": compiled}, frozenset())
+    found = findings(job, source.encode())
+    return apply_edits(source.encode(), [edit for finding in found for edit in finding.edits]).decode()
 
 
 def compiled_frames(name: str, source: str, dynamic: bool | None) -> tuple[int, list[Any]]:

@@ -76,12 +76,12 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     """Every finding in the selected files of a tree."""
     paths = source_files(project)
     own = None
-    if (project.root / headers.OWN_YAML).is_file():
+    if project.has(headers.OWN_YAML):
         own = headers.load_operators(project, headers.OWN_YAML)
     sources = headers.locate(project)
     facts = joined_facts(project, paths)
     formulas = None
-    if (project.root / DERIVATIVES).is_file():
+    if project.has(DERIVATIVES):
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
 
     def in_python() -> Registrations:
@@ -256,7 +256,7 @@ def operators_of_tree(project: Project) -> frozenset[str]:
     """The operators that the tree declares and registers, without overloads."""
     facts = joined_facts(project, source_files(project))
     names = {registration.operator for file in facts.values() for registration in file.registrations}
-    if (project.root / headers.OWN_YAML).is_file():
+    if project.has(headers.OWN_YAML):
         own = headers.load_operators(project, headers.OWN_YAML)
         names.update(f"aten::{entry.schema.base}" for entry in own.entries)
     return frozenset(name.partition(".")[0] for name in names if name)

@@ -150,7 +150,7 @@ def _each(
         needed = {name for name in names.used - {HELPER} if not name.startswith(MODULES)} | wrapped
         if not (rewrite.changes or rewrite.refusal):  # as it is written no truth of a size is asked
             continue
-        minimum = minimum_at(file.source, layout.line_of(start), file.minimum)
+        minimum = minimum_at(layout.source, layout.line_of(start), file.minimum)
         rewrite = released(_beside_stored(rewrite, place), layout, needed, minimum)
         if rewrite.changes and (gone := ", ".join(absent(rewrite, layout, needed, vocabulary))):
             rewrite = Rewrite(Level.MANUAL, rewrite.message, reason=f"this PyTorch has no {gone}", refusal="vocabulary")

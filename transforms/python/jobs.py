@@ -51,7 +51,6 @@ class FileJob:
 
     path: str
     place: str
-    source: bytes
     functions: Mapping[str, Job]
     vocabulary: frozenset[str]
     style: Style = field(default_factory=Style)

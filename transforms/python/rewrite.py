@@ -50,22 +50,27 @@ class Rewritten:
         return _to_import(self.used(level))
 
 
-def findings(job: FileJob) -> list[Finding]:
+def findings_of(_: str, source: bytes, jobs: Iterable[FileJob]) -> list[Finding]:
     """Every finding in one file."""
+    return [finding for job in jobs for finding in findings(job, source)]
+
+
+def findings(job: FileJob, source: bytes) -> list[Finding]:
+    """The findings of one job in a file of those bytes."""
+    layout = Layout(source)
     try:
-        trees = Parts(job.source)
+        trees = Parts(source)
     except (SyntaxError, ValueError):
         return []
     except NestedTooDeep:  # how much stack is left when a file is read again is not the same everywhere
-        return [_unread(job, name, reached.reach[-1].line, NESTED) for name, reached in job.functions.items()]
+        return [_unread(job, layout, name, reached.reach[-1].line, NESTED) for name, reached in job.functions.items()]
     try:
-        job.source.decode("utf-8")
+        source.decode("utf-8")
     except UnicodeDecodeError:
         chosen = (scope for tree in trees for scope in scopes(tree) if scope.name in job.functions)
-        return [_unread(job, scope.name, getattr(scope.node, "lineno", 1), _ENCODING) for scope in chosen]
-    layout = Layout(job.source)
-    constants = Constants(job.source)
-    top = TopLevel(ast.Module(list(_outlines(trees, job, constants)), []), job.source)
+        return [_unread(job, layout, scope.name, getattr(scope.node, "lineno", 1), _ENCODING) for scope in chosen]
+    constants = Constants(source)
+    top = TopLevel(ast.Module(list(_outlines(trees, job, constants)), []), source)
     refused: list[Finding] = []
     functions: list[Rewritten] = []
     outer: list[tuple[Scope, Interpreter]] = []  # the functions around the one at hand, outermost first
@@ -80,7 +85,7 @@ def findings(job: FileJob) -> list[Finding]:
             rewritten, values = _rewritten(scope, reached, outer, top, layout, job, constants)
         except RecursionError:
             if reached is not None:
-                refused.append(_unread(job, scope.name, scope.node.lineno, NESTED))
+                refused.append(_unread(job, layout, scope.name, scope.node.lineno, NESTED))
             continue
         outer.append((scope, values))
         if rewritten is not None and rewritten.answers:
@@ -228,9 +233,9 @@ def _edits(path: str, layout: Layout, changes: set[Change], imports: list[Insert
     return tuple(sorted(Edit(path, start, end, layout.source[start:end], text.encode()) for start, end, text in spans))
 
 
-def _unread(job: FileJob, name: str, line: int, why: tuple[str, str]) -> Finding:
+def _unread(job: FileJob, layout: Layout, name: str, line: int, why: tuple[str, str]) -> Finding:
     """The refusal of a whole function; `why` is the code and the reason."""
-    start = Layout(job.source).line_start(line)
+    start = layout.line_start(line)
     reached = job.functions[name]
     return Finding(
         path=job.path,

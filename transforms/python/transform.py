@@ -91,7 +91,7 @@ class PythonTransform:
         torch = None if is_torch(tree) else target(project)
         named = partial(project.facts_of, named_in)
         functions = reach(tree, registrations, partial(_declared, project, torch), named, project.traced)
-        pytorch = (project.root / NATIVE_FUNCTIONS).is_file()
+        pytorch = project.has(NATIVE_FUNCTIONS)
         missing_fakes = [] if pytorch else unfaked(project, registrations)
         with_sympy = [calls for calls in project.facts(sympy_calls, elsewhere).values() if calls.names]
         give_types(functions, registrations.roles, partial(_schemas, project, torch))
@@ -100,8 +100,8 @@ class PythonTransform:
         body_of = Bodies(tree, asked, partial(project.facts_of, wanted_bodies)).of
         follow(tree, functions, body_of)
         jobs = self._jobs(tree, functions, project, with_sympy, composites(replacing, body_of), torch)
-        in_functions = project.map(_rewriter(), jobs, "python", [len(job.source) for job in jobs]) if jobs else []
-        return [*missing_fakes, *(finding for file_findings in in_functions for finding in file_findings)]
+        in_functions = project.facts_of(_rewriter(), jobs, "python") if jobs else {}
+        return [*missing_fakes, *(finding for file_findings in in_functions.values() for finding in file_findings)]
 
     def lacking(self, project: Project, path: str, line: int, text: str) -> str:
         """What the oldest torch that runs a line of `path` lacks of what `text` names; "" in PyTorch itself."""
@@ -144,7 +144,7 @@ class PythonTransform:
         with_sympy: Sequence[SympyCalls],
         standing_in: Mapping[Definition, Composite],
         torch: Target | None,
-    ) -> list[FileJob]:
+    ) -> dict[str, list[FileJob]]:
         from transforms.python.jobs import FileJob, Job
 
         # What the scope leaves out is rewritten by itself: functions of one file may share imports and lines.
@@ -181,27 +181,19 @@ class PythonTransform:
         own = frozenset[str]().union(*project.facts(bound_in, tops).values())
         words = vocabulary(tree, torch, own)
         styles, minimum = Styles(project), torch.minimum if torch else None
-        return [
-            FileJob(
-                path,
-                tree.import_path(path),
-                project.read(path),
-                jobs,
-                words,
-                styles.of(path),
-                home,
-                minimum,
-                tree.meanings(path),
-            )
-            for (path, _), jobs in sorted(chosen.items())
-        ]
+        by_file: dict[str, list[FileJob]] = {}
+        for (path, _), jobs in sorted(chosen.items()):
+            place, style, meanings = tree.import_path(path), styles.of(path), tree.meanings(path)
+            job = FileJob(path, place, jobs, words, style, home, minimum, meanings)
+            by_file.setdefault(path, []).append(job)
+        return by_file
 
 
-def _rewriter() -> Callable[[FileJob], list[Finding]]:
+def _rewriter() -> Callable[[str, bytes, list[FileJob]], list[Finding]]:
     """What gives the findings of a file; libcst is loaded where there is one to be rewritten."""
-    from transforms.python.rewrite import findings
+    from transforms.python.rewrite import findings_of
 
-    return findings
+    return findings_of
 
 
 def _paths(project: Project) -> tuple[list[str], list[str]]:
@@ -227,7 +219,7 @@ def _operators(project: Project, torch: Target | None, names: Collection[str]) -
     """The operators of those names: of the option's file, of the tree's own, or of the torch that is written for."""
     if project.vocabulary is not None:
         return entries_of(project.read(str(project.vocabulary.resolve())), names)
-    if (project.root / NATIVE_FUNCTIONS).is_file():
+    if project.has(NATIVE_FUNCTIONS):
         return entries_of(project.read(NATIVE_FUNCTIONS), names)
     installed = torch.installed if torch is not None else installed_torch()
     if installed is not None:

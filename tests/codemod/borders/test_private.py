@@ -13,7 +13,7 @@ import pytest
 
 from codemod.borders import private
 from codemod.prove.session import scratch
-from codemod.tree.cache import Cache
+from codemod.tree.cache import Cache, Kept
 from codemod.tree.checkout import user_cache
 from tests.conftest import MakeTree, Symfix
 
@@ -58,7 +58,7 @@ def test_a_pickle_in_a_folder_that_is_not_the_users_alone_is_left_alone(
     for path in folder.glob("plan-*"):
         path.write_bytes(pickle.dumps(Evil(tmp_path / "ran")))
     with closing(sqlite3.connect(folder / "facts.sqlite")) as database:
-        database.execute("UPDATE facts SET blob = ?", (pickle.dumps(Evil(tmp_path / "ran")),))
+        database.execute("UPDATE extracted SET blob = ?", (pickle.dumps(Evil(tmp_path / "ran")),))
         database.commit()
     spoilt = user_cache().parent / level.replace("TREE", folder.name)
     spoil(spoilt, monkeypatch)
@@ -91,12 +91,12 @@ def test_a_database_that_is_not_the_users_alone_is_not_opened(
 ) -> None:  # fmt: skip
     cache = Cache.of(tmp_path, tmp_path / "symfix")
     name = str(tmp_path) if outside else "a"
-    cache.store({}, "x@1", {name: ("sha", b"blob")})
-    assert cache.facts("x@1") == {name: ("sha", b"blob")}
+    cache.store({}, "x@1", {name: Kept("sha", "sha", b"blob")})
+    assert cache.facts("x@1", [name]) == {name: Kept("sha", "sha", b"blob")}
     path = next((tmp_path / "symfix").glob(database))
     spoil(path, monkeypatch)
-    assert cache.facts("x@1") == {}
-    assert cache.facts("x@1") == {}
+    assert cache.facts("x@1", [name]) == {}
+    assert cache.facts("x@1", [name]) == {}
     said = [line for line in capfd.readouterr().err.splitlines() if str(path) in line]
     assert len([line for line in said if "until then it is not read" in line]) == 1
 

@@ -6,12 +6,16 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from codemod.errors import SymfixError
+from codemod.model.findings import Finding
+from codemod.model.transform import Project
 from codemod.planning.analysis import analyse
 from codemod.tree import cache as cache_module
 from codemod.tree import project as project_module
@@ -94,6 +98,24 @@ def test_facts_of_a_part_of_a_file_are_kept_until_another_is_wanted(make_tree: M
     assert len({numbers["d1/f1.cc"] for numbers in read}) == 3
 
 
+def test_facts_that_stay_equal_keep_their_version(make_tree: MakeTree, base: Path) -> None:
+    root = make_tree({"a.md": b"one\n", "b.md": b"two\n"})
+
+    def versions() -> list[str]:
+        return project(root, base).versions(count_lines, ["a.md", "b.md", "absent.md"])
+
+    first = versions()
+    assert len({*first}) == 3
+    assert first[2] == ""
+    (root / "a.md").write_bytes(b"uno\n")
+    assert versions() == first
+    (root / "a.md").write_bytes(b"uno\ndue\n")
+    second = versions()
+    assert (second[0] != first[0], second[1:]) == (True, first[1:])
+    (root / "a.md").write_bytes(b"one\n")
+    assert versions()[0] != second[0]
+
+
 def test_a_file_that_may_still_change_within_the_clocks_tick_is_read_again(
     make_tree: MakeTree, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,7 +126,7 @@ def test_a_file_that_may_still_change_within_the_clocks_tick_is_read_again(
     assert Cache.of(root, base).hashes() == {}
 
 
-@pytest.mark.parametrize("damage", ["database", "rows", "plan", "foreign"])
+@pytest.mark.parametrize("damage", ["database", "rows", "plan", "findings", "foreign"])
 def test_a_damaged_cache_never_fails_a_run(make_tree: MakeTree, base: Path, damage: str) -> None:
     root = make_tree(FILES)
     expected = analyse(project(root, base), fake.transforms)
@@ -113,18 +135,19 @@ def test_a_damaged_cache_never_fails_a_run(make_tree: MakeTree, base: Path, dama
         (folder / "facts.sqlite").write_bytes(b"no database" * 1000)
     elif damage == "rows":
         with sqlite3.connect(folder / "facts.sqlite") as connection:
-            connection.execute("UPDATE facts SET blob = x'80'")
+            connection.execute("UPDATE extracted SET blob = x'80'")
         connection.close()
     elif damage == "foreign":
         with sqlite3.connect(folder / "facts.sqlite") as connection:
-            connection.execute("DROP TABLE facts")
-            connection.execute("CREATE TABLE facts(other)")
+            connection.execute("DROP TABLE extracted")
+            connection.execute("CREATE TABLE extracted(other)")
         connection.close()
-    for plan in folder.glob("plan-*"):
-        if damage == "plan":
-            plan.write_bytes(b"\x80\x05garbage")
+    for kind in ("plan", "findings"):
+        [kept] = folder.glob(f"{kind}-*")
+        if damage == kind:
+            kept.write_bytes(b"\x80\x05garbage")
         else:
-            plan.unlink()
+            kept.unlink()
     for _ in range(2):
         assert analyse(project(root, base), fake.transforms) == expected
 
@@ -196,6 +219,102 @@ def test_only_files_with_other_times_are_read_to_see_whether_they_changed(
     assert read == ["d0/f0.cc"]
     analyse(project(root, base), never)
     assert read == ["d0/f0.cc"]
+
+
+class Other(fake.FakeTransform):
+    """Asks for all that a transform may ask for; `runs` counts how often it is run."""
+
+    name = "other"
+    suffixes = (".py",)
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def analyse(self, project: Project) -> Iterable[Finding]:
+        """One finding for each word of the files that end in .py."""
+        self.runs += 1
+        project.remark("something of the tree")
+        project.has("absent.yaml")
+        project.files((".yaml",), ["conf"])
+        project.left_out((".txt",))
+        for path in project.files((".ini",)):
+            project.read(path)
+        with suppress(OSError):
+            project.read("absent.ini")
+        lines = project.facts(count_lines, project.files((".md",)))
+        project.facts_of(extract_part, dict.fromkeys(project.files((".toml",)), sum(lines.values())))
+        yield from super().analyse(project)
+
+
+def count_lines(path: str, source: bytes) -> int:
+    return source.count(b"\n")
+
+
+MIXED = {
+    "a.cc": b"size\n",
+    "b.cc": b"numel\n",
+    "a.py": b"size\n",
+    "conf/a.yaml": b"a\n",
+    "a.md": b"text\n",
+    "a.ini": b"a\n",
+    "a.toml": b"a\n",
+    "a.yaml": b"a\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "runs"),
+    [
+        ({"a.cc": b"loop\n"}, 1), ({"new.cc": b"size\n"}, 1), ({"b.cc": None}, 1), ({"a.yaml": b"b\n"}, 1),
+        ({"a.md": b"other\n"}, 1), ({"new.yaml": b""}, 1), ({"conf/a.yaml": b"b\n", "a.cc": b"loop\n"}, 1),
+        ({"a.py": b"loop\n"}, 2), ({"new.py": b""}, 2), ({"a.py": None}, 2), ({"a.md": b"more\nlines\n"}, 2),
+        ({"conf/new.yaml": b""}, 2), ({"absent.yaml": b""}, 2), ({"absent.ini": b""}, 2), ({"a.ini": b"b\n"}, 2),
+        ({"a.toml": b"b\n"}, 2), ({"a.md": None}, 2), ({"new.md": b""}, 2),
+    ],
+)  # fmt: skip
+def test_a_transform_is_run_again_where_something_that_it_asked_is_answered_otherwise(
+    make_tree: MakeTree, base: Path, changes: dict[str, bytes | None], runs: int
+) -> None:
+    root, other = make_tree(MIXED), Other()
+    transforms = [*fake.transforms(), other]
+    analyse(project(root, base), lambda: transforms)
+    for name, content in changes.items():
+        if content is None:
+            (root / name).unlink()
+        else:
+            (root / name).write_bytes(content)
+    plan = analyse(project(root, base), lambda: transforms)
+    assert plan == analyse(project(root, base / "other"), lambda: [*fake.transforms(), Other()])
+    assert plan.remarks == ("something of the tree",)
+    assert other.runs == runs
+
+
+def test_what_a_transform_found_is_not_kept_where_a_file_defeated_it(make_tree: MakeTree, base: Path) -> None:
+    root, other = make_tree({**MIXED, "b.py": b"RAISE\n"}), Other()
+    transforms: list[Any] = [other]
+    for content in (b"size\n", b"loop\n"):
+        (root / "a.cc").write_bytes(content)
+        assert "b.py" in str(analyse(project(root, base), lambda: transforms).failures)
+    assert other.runs == 2
+
+
+def test_a_transform_rests_on_what_another_asked_to_make_what_both_have(make_tree: MakeTree, base: Path) -> None:
+    class Sharing(fake.FakeTransform):
+        """Finds a word in each file of C++ where there are lines in what ends in .md."""
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def analyse(self, project: Project) -> Iterable[Finding]:
+            """All findings, or none."""
+            read = project.facts(count_lines, project.files((".md",))) if self.name == "first" else {}
+            lines = project.once("lines", lambda: sum(read.values()))
+            return super().analyse(project) if lines else []
+
+    root, transforms = make_tree(MIXED), [Sharing("first"), Sharing("second")]
+    assert len(analyse(project(root, base), lambda: transforms).findings) == 4
+    (root / "a.md").write_bytes(b"")
+    assert len(analyse(project(root, base), lambda: transforms).findings) == 0
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "remove"])
@@ -316,6 +435,9 @@ def test_the_caches_of_deleted_trees_go(make_tree: MakeTree, base: Path) -> None
 _READ = """
 import sys
 from pathlib import Path
+from typing import Any
+from codemod.model.findings import Finding
+from codemod.model.transform import Project
 from codemod.planning.analysis import analyse
 from tests.codemod import fake
 from tests.codemod.tree.test_project import project

@@ -90,6 +90,10 @@ class MemoryProject:
         """The names that end so."""
         return sorted(path for path in self.contents if path.endswith(tuple(suffixes)))
 
+    def has(self, path: str) -> bool:
+        """Whether it is in memory or on disk."""
+        return path in self.contents or (self.root / path).is_file()
+
     def left_out(self, suffixes: Sequence[str]) -> list[str]:
         """Nothing is."""
         return []
@@ -102,7 +106,9 @@ class MemoryProject:
         """Kept by content for as long as this process runs: most projects here have the same header and schemas."""
         return {path: _extracted(extract, path, self.read(path)) for path in paths}
 
-    def facts_of(self, extract: Callable[[str, bytes, W], F], wanted: Mapping[str, W]) -> Mapping[str, F]:
+    def facts_of(
+        self, extract: Callable[[str, bytes, W], F], wanted: Mapping[str, W], label: str = "reading"
+    ) -> Mapping[str, F]:
         """Never cached."""
         return {path: extract(path, self.read(path), asked) for path, asked in wanted.items()}
 

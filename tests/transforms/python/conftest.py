@@ -56,7 +56,7 @@ def find(
     whole = source + (below.replace("\n", "\r\n") if "\r\n" in source else below)
     facts = extract(path, whole.encode())
     meant = meanings(facts.imports, [function.name for function in facts.functions])
-    return findings(FileJob(path, path, whole.encode(), jobs, vocabulary, style or Style(), helpers, meanings=meant))
+    return findings(FileJob(path, path, jobs, vocabulary, style or Style(), helpers, meanings=meant), whole.encode())
 
 
 def apply(source: str, level: Level = Level.REVIEW, **options: object) -> str:

@@ -43,8 +43,8 @@ def findings_in(source: bytes) -> list[Finding]:
     from transforms.python.jobs import FileJob, Job
     from transforms.python.rewrite import findings
 
-    job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, frozenset())
-    return findings(job)
+    job = FileJob("torch/a.py", "torch/a.py", {"f": Job({}, {}, (), ())}, frozenset())
+    return findings(job, source)
 
 
 def look_bytes(source: bytes) -> list[Edit]:
@@ -153,7 +153,7 @@ def test_a_check_that_needs_no_change_is_no_finding() -> None:
     """`world_size` is taken for a shape, as other `…_size` are, and is not compared as one."""
     source = "def f(world_size, place):\n    torch._check(place >= 0 and place < world_size)\n\nimport torch\n"
     job = Job({"world_size": Value(SHAPE), "place": Value(PLAIN)}, {}, (), ())
-    assert findings(FileJob("a.py", "a.py", source.encode(), {"f": job}, frozenset(), Style(), None)) == []
+    assert findings(FileJob("a.py", "a.py", {"f": job}, frozenset(), Style(), None), source.encode()) == []
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_what_a_run_wrote_the_next_one_leaves(helper: str) -> None:
     name = f"torch._prims_common.{helper}"
     source = f"def f(x, y):\n    if not {name}(x.shape[:2], y.shape):\n        raise ValueError\n\nimport torch\n"
     job = Job({"x": Value(TENSOR), "y": Value(TENSOR)}, {name: Value(BOOL)}, (), ())
-    assert findings(FileJob("a.py", "a.py", source.encode(), {"f": job}, frozenset(), Style(), None)) == []
+    assert findings(FileJob("a.py", "a.py", {"f": job}, frozenset(), Style(), None), source.encode()) == []
 
 
 def test_torchscript_reads_no_lambda_and_no_import(rewrite: Any) -> None:
@@ -245,8 +245,8 @@ def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
 
     job = Job({}, {}, (), ())
     source = b"import torch\n" + CHECK.format("n = 1").encode()
-    old = FileJob("torch/a.py", "torch/a.py", source, {"f": job}, frozenset({"guard_size_oblivious"}))
-    (finding,) = findings(old)
+    old = FileJob("torch/a.py", "torch/a.py", {"f": job}, frozenset({"guard_size_oblivious"}))
+    (finding,) = findings(old, source)
     assert (finding.level, finding.refusal, finding.edits) == (Level.MANUAL, "vocabulary", ())
 
 
@@ -278,7 +278,7 @@ def test_only_functions_that_the_tree_has_are_written(top: str, rules: set[str])
     written = set()
     for body in statements:
         source = f"import math\nimport torch\n\n\ndef f(x: torch.Tensor, n: int):\n{body}".encode()
-        for finding in findings(FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, words)):
+        for finding in findings(FileJob("torch/a.py", "torch/a.py", {"f": Job({}, {}, (), ())}, words), source):
             assert bool(finding.edits) != (finding.refusal == "vocabulary")
             written |= {finding.rule} if finding.edits else set()
     assert written == rules
@@ -311,7 +311,7 @@ def test_a_choice_is_written_where_guards_can_hold_it() -> None:
     source = f"import torch\n\ndef f(x: Tensor):\n{body}".encode()
     words = frozenset({"guard_or_false"})
     for vocabulary, rule in ((words, ""), (words | {PRINTS_CHOICES}, "conditional-update")):
-        (finding,) = findings(FileJob("a.py", "a.py", source, {"f": Job({}, {}, (), ())}, vocabulary))
+        (finding,) = findings(FileJob("a.py", "a.py", {"f": Job({}, {}, (), ())}, vocabulary), source)
         assert (finding.rule if finding.edits else "") == rule
         assert bool(finding.edits) != (finding.refusal == "vocabulary")
 
@@ -330,7 +330,7 @@ def test_what_a_size_is_taken_for_is_said_as_long_as_the_torch_at_hand_asks_for_
     tree = SourceTree({path: extract(path, source) for path, source in files.items()})
     words = vocabulary(tree, None, bound_in(TOP, files[TOP]))
     source = b"import torch\n\n\ndef f(x: torch.Tensor):\n    torch._check_is_size(x.size(0))\n"
-    found = findings(FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, words))
+    found = findings(FileJob("torch/a.py", "torch/a.py", {"f": Job({}, {}, (), ())}, words), source)
     assert [bool(finding.edits) for finding in found] == [True] * deprecated
 
 
@@ -343,8 +343,8 @@ def test_a_guard_is_not_deprecated_in_a_torch_without_its_successor(
     from transforms.python.rewrite import findings
 
     source = f"import torch\n\n\ndef f(x: torch.Tensor):\n    return {name}(x.size(0) == 0)\n".encode()
-    job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, frozenset(words))
-    assert [finding.rule for finding in findings(job)] == ["size-oblivious"] * deprecated
+    job = FileJob("torch/a.py", "torch/a.py", {"f": Job({}, {}, (), ())}, frozenset(words))
+    assert [finding.rule for finding in findings(job, source)] == ["size-oblivious"] * deprecated
 
 
 def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:
@@ -359,7 +359,7 @@ def test_no_helper_is_written_around_a_name_the_version_lacks() -> None:
     words = frozenset({"sym_eq"})
     home = home_of(HOME, b"import torch\n")
     path = "torch/_decomp/example.py"
-    refused = findings(FileJob(path, path, source, {"f": job}, words, home=home))
+    refused = findings(FileJob(path, path, {"f": job}, words, home=home), source)
     assert [(f.level, f.refusal, f.edits) for f in refused] == [(Level.MANUAL, "vocabulary", ())]
 
 
@@ -369,7 +369,7 @@ def test_imports_stay_local_where_the_root_is_torch_itself() -> None:
 
     source = b"import torch\n\n\ndef f(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return x + 1\n"
     job = Job({}, {}, (), ())
-    (found,) = findings(FileJob("_refs/a.py", "torch/_refs/a.py", source, {"f": job}, frozenset()))
+    (found,) = findings(FileJob("_refs/a.py", "torch/_refs/a.py", {"f": job}, frozenset()), source)
     assert found.path == found.edits[0].path == "_refs/a.py"
     assert b"def f(x: Tensor):\n    from torch.fx" in apply_edits(source, found.edits)
 

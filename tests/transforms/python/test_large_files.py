@@ -7,9 +7,8 @@ import gc
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import pytest
 
@@ -29,16 +28,25 @@ from transforms.python.transform import PythonTransform
 from transforms.python.writing.nodes import code, parse_expression
 
 F = TypeVar("F")
+
+
+class Large(NamedTuple):
+    """What is asked of a file, and its bytes."""
+
+    job: FileJob
+    source: bytes
+
+
 FUNCTION = "def {}(x: Tensor):\n    if x.numel() == 0:\n        return x\n    return -x  # {}\n\n\n"
 HEAD = "import torch\nfrom torch import Tensor\n\n\n"
 
 
-def job(source: str, *names: str) -> FileJob:
+def job(source: str, *names: str) -> Large:
     reached = {name: Job({}, {}, (), (), inlined=True) for name in names}
-    return FileJob("a.py", "a.py", source.encode(), reached, frozenset())
+    return Large(FileJob("a.py", "a.py", reached, frozenset()), source.encode())
 
 
-def functions(count: int, same: bool) -> FileJob:
+def functions(count: int, same: bool) -> Large:
     names = ["f" if same else f"f{index}" for index in range(count)]
     return job(HEAD + "".join(FUNCTION.format(name, index) for index, name in enumerate(names)), *names)
 
@@ -46,24 +54,24 @@ def functions(count: int, same: bool) -> FileJob:
 @pytest.mark.parametrize("same", [False, True])
 def test_twice_the_functions_take_twice_the_calls(same: bool) -> None:
     small, large = functions(125, same), functions(250, same)
-    findings(functions(2, same))  # what is loaded once
-    assert calls(lambda: findings(large)) < 2.1 * calls(lambda: findings(small))
+    findings(*functions(2, same))  # what is loaded once
+    assert calls(lambda: findings(*large)) < 2.1 * calls(lambda: findings(*small))
 
 
 def test_twice_the_branches_take_twice_the_calls() -> None:
-    def branches(count: int) -> FileJob:
+    def branches(count: int) -> Large:
         lines = (f"    if x.size(0) == {size}:\n        raise ValueError({size})\n" for size in range(count))
         return job(f"{HEAD}def f(x: Tensor):\n{''.join(lines)}    return x\n", "f")
 
     small, large = branches(60), branches(120)
-    findings(branches(2))
-    assert calls(lambda: findings(large)) < 2.02 * calls(lambda: findings(small))  # 2.09 where they ask each other
+    findings(*branches(2))
+    assert calls(lambda: findings(*large)) < 2.02 * calls(lambda: findings(*small))  # 2.09 where they ask each other
 
 
 def test_twice_the_functions_take_twice_the_memory() -> None:
     small, large = functions(200, False), functions(400, False)
-    findings(functions(2, False))
-    assert peak(lambda: findings(large)) < 2.28 * peak(lambda: findings(small))
+    findings(*functions(2, False))
+    assert peak(lambda: findings(*large)) < 2.28 * peak(lambda: findings(*small))
 
 
 class Searched(bytes):
@@ -84,10 +92,10 @@ def test_a_file_is_searched_as_a_whole_no_oftener_for_more_functions() -> None:
     passes = []
     for count in (2, 50):
         large = functions(count, False)
-        large = replace(large, source=Searched(large.source))
+        large = large._replace(source=Searched(large.source))
         Searched.passes = 0
         extract("a.py", large.source)
-        findings(large)
+        findings(*large)
         passes.append(Searched.passes)
     assert passes[0] == passes[1] > 0
 
@@ -95,12 +103,12 @@ def test_a_file_is_searched_as_a_whole_no_oftener_for_more_functions() -> None:
 @pytest.mark.parametrize("same", [False, True])
 def test_the_tree_of_a_part_is_held_at_a_time(same: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     large = functions(220, same)
-    findings(functions(2, same))
+    findings(*functions(2, same))
 
     def peaks() -> tuple[list[int], list[object]]:
         """The most bytes of each piece of work, and what it gives: to do it once more would take as long."""
         given: list[object] = []
-        works: list[Callable[[], object]] = [lambda: findings(large), lambda: extract("a.py", large.source), values]
+        works: list[Callable[[], object]] = [lambda: findings(*large), lambda: extract("a.py", large.source), values]
         return [peak(lambda work=work: given.append(work())) for work in works], given  # type: ignore[misc]
 
     def values() -> dict[str, Body]:
@@ -124,9 +132,9 @@ def test_nothing_of_a_tree_waits_for_the_collector(monkeypatch: pytest.MonkeyPat
     gc.collect()
     gc.disable()  # it comes the later, the more a process holds
     try:
-        findings(functions(100, False))  # some functions are read once for all that is asked of them: now of these
+        findings(*functions(100, False))  # some functions are read once for all that is asked of them: now of these
         before = ifs()
-        assert len(findings(functions(100, False))) == 100
+        assert len(findings(*functions(100, False))) == 100
         assert ifs() == before
     finally:
         gc.enable()
@@ -226,7 +234,7 @@ def test_a_function_nested_too_deep_is_refused_and_its_neighbour_is_not(expressi
     facts = extract("a.py", source.encode())
     assert [function.name for function in facts.functions] == ["deep", "f"]
     assert bodies("a.py", source.encode(), ("deep",))["deep"].conditions == (frozenset(),)
-    by_function: dict[str, Finding] = {finding.function: finding for finding in findings(job(source, "deep", "f"))}
+    by_function: dict[str, Finding] = {finding.function: finding for finding in findings(*job(source, "deep", "f"))}
     assert (by_function["deep"].level, by_function["deep"].refusal) == (Level.MANUAL, "nested")
     assert by_function["f"].edits
 

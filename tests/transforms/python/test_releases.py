@@ -33,8 +33,8 @@ def found(source: str, minimum: Release | None, scripted: bool = False) -> dict[
     job = Job({}, {}, (), (), scripted=scripted)
     path = "models/net.py"
     home = home_of(HOME, b"import torch\n")
-    file = FileJob(path, path, source.encode(), {"f": job}, frozenset(), home=home, minimum=minimum)
-    return {finding.rule: finding for finding in findings(file)}
+    file = FileJob(path, path, {"f": job}, frozenset(), home=home, minimum=minimum)
+    return {finding.rule: finding for finding in findings(file, source.encode())}
 
 
 def test_what_is_newer_than_the_minimum_is_a_refusal_that_names_both() -> None:

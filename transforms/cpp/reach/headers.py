@@ -48,7 +48,7 @@ def locate(project: Project) -> Sources:
         if root.parts[-len(suffix) :] == suffix and (root.parents[len(suffix) - 1] / "torch/include/c10").is_dir():
             return Sources(str(root), root.parents[len(suffix) - 1] / "torch/include")
         return Sources(str(root))
-    if (project.root / OWN_YAML).is_file():
+    if project.has(OWN_YAML):
         return Sources(OWN_YAML)
     torch = target(project)
     if torch.installed is None:
@@ -88,7 +88,7 @@ def load_vocabulary(
     A PyTorch tree has helpers of its own, so that only symbolic ones are taken from another version's headers. Where
     no function is there to ask for what headers say (`asked`), the plan still names them, but they are not parsed.
     """
-    alone = not (project.root / OWN_YAML).is_file()
+    alone = not project.has(OWN_YAML)
     functions: dict[str, list[Function]] = {}
     names: set[str] = set()
     members: dict[tuple[str, str], str] = {}

@@ -40,7 +40,7 @@ def source_files(project: Project) -> list[str]:
     """
     everything = project.files(SUFFIXES)
     named = not project.selected("")
-    if not (project.root / headers.OWN_YAML).is_file():
+    if not project.has(headers.OWN_YAML):
         installed = _installed_headers(everything)
         return [path for path in everything if not path.startswith(installed) or (named and project.selected(path))]
     folders = tuple(f"{folder}/" for folder in _PYTORCH)
@@ -90,7 +90,7 @@ class DeviceCode:
     def _read(self) -> bytes:
         if self._text is None:
             folders = tuple(f"{folder}/" for folder in _PYTORCH)
-            listed = self._project.files(SUFFIXES) if (self._project.root / headers.OWN_YAML).is_file() else []
+            listed = self._project.files(SUFFIXES) if self._project.has(headers.OWN_YAML) else []
             skipped = [path for path in listed if path.startswith(folders) and _is_device_code(path)]
             self._text = b"\n".join(self._project.read(path) for path in skipped)
         return self._text

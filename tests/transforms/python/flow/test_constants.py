@@ -91,8 +91,8 @@ METHOD = "    def f(self, x: Tensor):\n        return x.new_zeros(max(x.size(0),
 
 def rewritten(source: str) -> str:
     source += "\nimport torch\n"
-    job = FileJob("torch/a.py", "torch/a.py", source.encode(), {"A.f": Job({}, {}, (), ())}, frozenset())
-    edits = [edit for found in findings(job) for edit in found.edits]
+    job = FileJob("torch/a.py", "torch/a.py", {"A.f": Job({}, {}, (), ())}, frozenset())
+    edits = [edit for found in findings(job, source.encode()) for edit in found.edits]
     return apply_edits(source.encode(), edits).decode()
 
 

@@ -105,7 +105,7 @@ def test_what_a_variable_is_given_below_says_nothing(look: Any) -> None:
 def test_what_a_helper_gives_may_be_a_remainder() -> None:
     source = b"def f(x: Tensor):\n    if rest(x) == 0:\n        return x\n    return x.neg()\n"
     job = Job({}, {"rest": A_SIZE}, (), ())
-    (finding,) = findings(FileJob("torch/_refs/a.py", "torch/_refs/a.py", source, {"f": job}, frozenset()))
+    (finding,) = findings(FileJob("torch/_refs/a.py", "torch/_refs/a.py", {"f": job}, frozenset()), source)
     assert not finding.edits
 
 

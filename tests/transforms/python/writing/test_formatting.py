@@ -92,8 +92,8 @@ def test_levels_and_line_ends_of_the_file_are_kept() -> None:
         b"\tfrom torch.fx.experimental.symbolic_shapes import guard_or_false\r\n\r\n"
         b"\tif x.numel() == 0 or y.numel() == 0:\r\n\t\treturn x * y\r\n\treturn y * x\r\n"
     )
-    job = FileJob("torch/a.py", "torch/a.py", source, {"f": Job({}, {}, (), ())}, frozenset(), Style(60))
-    written = apply_edits(source, [edit for finding in findings(job) for edit in finding.edits])
+    job = FileJob("torch/a.py", "torch/a.py", {"f": Job({}, {}, (), ())}, frozenset(), Style(60))
+    written = apply_edits(source, [edit for finding in findings(job, source) for edit in finding.edits])
     assert written.replace(b"\r\n", b"").count(b"\n") == 0
     assert (
         b"\tif guard_or_false(x.numel() == 0) or guard_or_false(\r\n\t\ty.numel() == 0\r\n\t):\r\n\t\treturn x * y\r\n"

@@ -29,6 +29,9 @@ class Tree:
     def files(self, suffixes: Sequence[str], under: Sequence[str] = ("",)) -> list[str]:
         return sorted(path for path in self.contents if path.endswith(tuple(suffixes)))
 
+    def has(self, path: str) -> bool:
+        return path in self.contents
+
     def left_out(self, suffixes: Sequence[str]) -> list[str]:
         return []
 
@@ -55,7 +58,9 @@ class Tree:
     def facts(self, extract: Callable[[str, bytes], Any], paths: Sequence[str]) -> Mapping[str, Any]:
         raise NotImplementedError
 
-    def facts_of(self, extract: Callable[[str, bytes, Any], Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+    def facts_of(
+        self, extract: Callable[[str, bytes, Any], Any], wanted: Mapping[str, Any], label: str = "reading"
+    ) -> Mapping[str, Any]:
         raise NotImplementedError
 
     def remark(self, line: str) -> None:
