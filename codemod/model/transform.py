@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from codemod.errors import SymfixError
 from codemod.model.drawn import DrawnMeta
@@ -119,6 +119,15 @@ class Project(Protocol):
 
         `bytes_of` says how large each item is, so that the processes end together.
         """
+
+    def recall(self, kind: str, paths: Sequence[str]) -> Mapping[str, Any]:
+        """What `keep` kept of `paths` under `kind`, the name of a module, in a run of the same code.
+
+        Whether it still holds is for the one who asks to see.
+        """
+
+    def keep(self, kind: str, values: Mapping[str, object]) -> None:
+        """Keep a value of each path for `recall`, in place of the one before."""
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, or gave for an equal `key` before, where no other was made since: one is kept."""

@@ -34,9 +34,13 @@ def extract_file(root: str, extract: Callable[..., Any], item: tuple[str, str, t
 
 def extractor_of(extract: Callable[..., Any]) -> str:
     """The name of what makes facts, with the version of the code that it rests on."""
-    package = extract.__module__.partition(".")[0]
-    version = hashlib.sha256(f"{code_version(package)} {dependency_versions('symfix')}".encode()).hexdigest()[:16]
-    return f"{extract.__module__}.{extract.__qualname__}@{version}"
+    return versioned(f"{extract.__module__}.{extract.__qualname__}")
+
+
+def versioned(name: str) -> str:
+    """The dotted `name` of code, with a version that changes with all the code of its package."""
+    version = f"{code_version(name.partition('.')[0])} {dependency_versions('symfix')}"
+    return f"{name}@{hashlib.sha256(version.encode()).hexdigest()[:16]}"
 
 
 def key_of(sha: str, asked: tuple[Any, ...]) -> str:

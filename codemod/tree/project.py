@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -21,7 +22,7 @@ from codemod.model.transform import TracedLine
 from codemod.tree.cache import Cache, Kept, code_version, dependency_versions
 from codemod.tree.checkout import Checkout, StatKey
 from codemod.tree.digest import digest
-from codemod.tree.extraction import extract_file, extractor_of, key_of, key_of_source, version_of
+from codemod.tree.extraction import extract_file, extractor_of, key_of, key_of_source, version_of, versioned
 from codemod.tree.pool import Failure, run
 
 F = TypeVar("F")
@@ -244,6 +245,19 @@ class CheckoutProject:
         if missing:
             self._extract(extract, extractor, missing, cached, facts, label)
         return {path: facts[path] for path in wanted if path in facts}
+
+    def recall(self, kind: str, paths: Sequence[str]) -> Mapping[str, Any]:
+        """What the same code kept under `kind`, the name of its module, of each of `paths`."""
+        values = {}
+        for path, kept in self.cache.facts(versioned(kind), paths).items():
+            with contextlib.suppress(Exception):  # a damaged entry raises whatever its bytes happen to say
+                values[path] = pickle.loads(kept.blob)
+        return {path: values[path] for path in paths if path in values}
+
+    def keep(self, kind: str, values: Mapping[str, object]) -> None:
+        """Keep a value of each path for `recall`, which says nothing of whether it still holds."""
+        blobs = {path: Kept("", "", pickle.dumps(value, pickle.HIGHEST_PROTOCOL)) for path, value in values.items()}
+        self.cache.store({}, versioned(kind), blobs)
 
     def counts(
         self, count: Callable[[Source], int], sources: Sequence[Source], packages: Collection[str], label: str = ""

@@ -187,6 +187,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
         if twins <= propagation.twins.keys():
             break
         twins &= propagation.twins.keys()
+    followed.keep()
     base = _with_sites(outcomes, tree, vocabulary)
     decided = list(decide(project, facts, tree.reach, base, propagation, load_rewrites(), names_of_kernels))
     for key, outcome in outcomes.items():

@@ -41,7 +41,8 @@ class Other:
 
 
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=3), st.binary(max_size=3))
-HASHABLE = st.recursive(LEAVES, lambda inner: st.one_of(st.tuples(inner, inner), st.frozensets(inner, max_size=3)))
+PAIRS = st.one_of(LEAVES, st.tuples(LEAVES, LEAVES), st.frozensets(LEAVES, max_size=3))
+HASHABLE = st.one_of(PAIRS, st.frozensets(PAIRS, max_size=3))
 VALUES = st.recursive(
     HASHABLE,
     lambda inner: st.one_of(

@@ -74,6 +74,13 @@ class MemoryProject:
         """Everything is."""
         return True
 
+    def recall(self, kind: str, paths: Sequence[str]) -> Mapping[str, Any]:
+        """Nothing is kept."""
+        return {}
+
+    def keep(self, kind: str, values: Mapping[str, object]) -> None:
+        """Nothing is kept."""
+
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Made anew each time."""
         return make()

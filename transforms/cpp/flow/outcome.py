@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tree_sitter import Tree
 
@@ -11,6 +11,7 @@ from transforms.cpp.flow.answers import Rewrites
 from transforms.cpp.flow.assumptions import NOTHING_ASKED, Assumptions, Trace
 from transforms.cpp.flow.engine import Flow
 from transforms.cpp.flow.marked import Marked
+from transforms.cpp.flow.noted import Lookup, noting
 from transforms.cpp.flow.signs import roundings
 from transforms.cpp.flow.solve import solve
 from transforms.cpp.flow.state import Emission, Rounding, Sink, Site
@@ -82,12 +83,18 @@ class Outcome:
     """What it rests on."""
 
 
-def analyse(rewrites: Rewrites, task: Task) -> list[Outcome]:
-    """The outcome of every function of a task, as `rewrites` convert it; runs in a worker process."""
-    return [
+def analyse(rewrites: Rewrites, task: Task) -> tuple[list[Outcome], frozenset[Lookup]]:
+    """The outcome of every function of a task, as `rewrites` convert it, and what was looked up in the vocabulary.
+
+    Runs in a worker process.
+    """
+    lookups: set[Lookup] = set()
+    task = replace(task, vocabulary=noting(task.vocabulary, lookups))
+    outcomes = [
         _analyse_alone(rewrites, task, function) or _analyse_in_file(rewrites, task, function)
         for function in task.functions
     ]
+    return outcomes, frozenset(lookups)
 
 
 def _analyse_alone(rewrites: Rewrites, task: Task, function: Function) -> Outcome | None:

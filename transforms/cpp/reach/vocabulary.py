@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,18 +35,18 @@ class Vocabulary:
 
     schemas: Mapping[str, tuple[Schema, ...]]
     functions: Mapping[str, tuple[Function, ...]]
-    names: frozenset[str]
+    names: Collection[str]
     """Identifiers that stand in the headers: macros, types, functions."""
     members: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """(class, member) → type as written."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    classes: frozenset[str] = frozenset()
+    classes: Collection[str] = frozenset()
     """Names of classes with a member or a method."""
-    unserved: frozenset[str] = frozenset()
+    unserved: Collection[str] = frozenset()
     """Base names of operators of the tree that have no kernel for symbolic tensors."""
     defined: Mapping[str, Definition] = field(default_factory=dict)
     """The operators with a schema in the tree's C++, as `ns::op.overload`."""
-    asking_macros: frozenset[str] = frozenset()
+    asking_macros: Collection[str] = frozenset()
     """Names of macros of the tree whose bodies ask a tensor for sizes."""
     mixes_integers: bool = True
     """Whether SymInt has operators for an integer on its left, a unary minus, `/=`, `min` and `max`, as since 2.0.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import pickle
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,8 @@ from tests.transforms.cpp.flow.test_helpers import CONVERTED, KEPT, TWINS
 from tests.transforms.cpp.snippets import HEADER, SCHEMAS, MemoryProject, findings
 from transforms.cpp.flow import outcome, outcomes
 from transforms.cpp.flow.answers import Rewrites
-from transforms.cpp.flow.assumptions import Assumptions, Trace
+from transforms.cpp.flow.assumptions import Assumptions, Key, Trace
+from transforms.cpp.flow.noted import Lookup
 from transforms.cpp.flow.outcome import Outcome, Task
 from transforms.cpp.flow.outcomes import Outcomes
 from transforms.cpp.reach import headers
@@ -26,6 +29,7 @@ static int64_t other(int64_t n) { return n; }
 Tensor f(const Tensor& x) { return x.narrow(0, 0, half(x.size(0))); }
 Tensor g(const Tensor& x) { return x.narrow(0, 0, other(x.size(0))); }
 """
+ALL = ["half", "other", "f", "g"]
 SOURCES: Mapping[str, Mapping[str, str]] = {
     "kept": KEPT,
     "converted": {name: before for name, (before, _) in CONVERTED.items()},
@@ -40,7 +44,7 @@ def _project(root: Path, source: str = SOURCE) -> Project:
 
 
 def _outcomes(project: Project) -> tuple[Outcomes, dict[str, Function]]:
-    facts = project.facts(extract, ["source.cpp"])
+    facts = project.facts(extract, project.files((".cpp",)))
     sources = headers.locate(project)
     vocabulary = headers.load_vocabulary(project, facts, sources, headers.load_schemas(project, sources), asked=True)
     functions = {function.name: function for function in facts["source.cpp"].functions}
@@ -51,7 +55,7 @@ def _followed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the functions that are followed from now on."""
     names: list[str] = []
 
-    def analyse(rewrites: Rewrites, task: Task) -> list[Outcome]:
+    def analyse(rewrites: Rewrites, task: Task) -> tuple[list[Outcome], frozenset[Lookup]]:
         names.extend(function.name for function in task.functions)
         return outcome.analyse(rewrites, task)
 
@@ -117,3 +121,54 @@ def test_what_is_kept_is_what_would_be_found(
     monkeypatch.setattr(Trace, "holds", lambda trace, facts, slots: False)
     assert {name: findings(tmp_path, source) for name, source in sources.items()} == kept
     assert len(followed) > 2 * before  # there was something to keep
+
+
+class KeepingProject(MemoryProject):
+    """A project that keeps values for the next of its kind, as pickles."""
+
+    kept: dict[str, dict[str, bytes]]
+
+    def recall(self, kind: str, paths: Sequence[str]) -> Mapping[str, Any]:
+        """What is in `kept`."""
+        of_kind = self.kept.get(kind, {})
+        return {path: pickle.loads(of_kind[path]) for path in paths if path in of_kind}
+
+    def keep(self, kind: str, values: Mapping[str, object]) -> None:
+        """In `kept`."""
+        self.kept.setdefault(kind, {}).update((path, pickle.dumps(value)) for path, value in values.items())
+
+
+@pytest.mark.parametrize(
+    ("sources", "schemas", "again"),
+    [
+        ((SOURCE, ""), SCHEMAS, []),
+        ((SOURCE, "int64_t elsewhere(int64_t n);\n"), SCHEMAS, []),
+        ((SOURCE, ""), SCHEMAS + "- func: unasked(Tensor self) -> Tensor\n", []),
+        ((SOURCE + "// more\n", ""), SCHEMAS, ALL),
+        ((SOURCE, "int64_t half(double n);\n"), SCHEMAS, ALL),
+        ((SOURCE, ""), SCHEMAS.replace("SymInt length", "int length"), ALL),
+    ],
+    ids=["nothing", "another function", "another schema", "source", "overload", "schema"],
+)
+def test_what_an_earlier_run_found_is_taken_over_where_what_it_looked_up_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: tuple[str, str], schemas: str, again: list[str]
+) -> None:
+    kept: dict[str, dict[str, bytes]] = {}
+
+    def run(sources: tuple[str, str], schemas: str, kept: dict[str, dict[str, bytes]]) -> Mapping[Key, Outcome]:
+        yaml = tmp_path / "schemas.yaml"
+        yaml.write_text(schemas)
+        project = KeepingProject(tmp_path, {"source.cpp": sources[0], "other.cpp": sources[1], "c10.h": HEADER}, yaml)
+        project.kept = kept
+        found, functions = _outcomes(project)
+        made = found.of(functions.values(), Assumptions())
+        found.keep()
+        return made
+
+    run((SOURCE, ""), SCHEMAS, kept)
+    fresh = run(sources, schemas, {})
+    followed = _followed(monkeypatch)
+    assert run(sources, schemas, kept) == fresh
+    assert followed == again
+    assert run(sources, schemas, kept) == fresh
+    assert followed == again

@@ -48,6 +48,13 @@ class Tree:
     def named(self, path: str) -> bool:
         return False
 
+    def recall(self, kind: str, paths: Sequence[str]) -> Mapping[str, Any]:
+        """Nothing is kept."""
+        return {}
+
+    def keep(self, kind: str, values: Mapping[str, object]) -> None:
+        """Nothing is kept."""
+
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Made anew each time."""
         return make()
