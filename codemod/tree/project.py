@@ -10,6 +10,7 @@ import pickle
 import sys
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os.path import isabs
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -67,7 +68,7 @@ class CheckoutProject:
     _names: list[str] | None = None
     _listed: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
     _suffixes: set[str] = field(default_factory=set)
-    _absent: set[str] = field(default_factory=set)
+    _singles: set[str] = field(default_factory=set)
     _old_hashes: dict[str, tuple[StatKey, str]] | None = None
     _made: tuple[Hashable, Any, Mapping[Question, str]] | None = None
     _versions: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -119,9 +120,8 @@ class CheckoutProject:
 
     def has(self, path: str) -> bool:
         """Whether the tree has a file of that name; from then on the plan rests on it."""
+        self._singles.add(path)
         found = (self.root / path).is_file()
-        if not found:
-            self._absent.add(path)
         self._note(("has", path), found)
         return found
 
@@ -142,7 +142,7 @@ class CheckoutProject:
         self.hashes.setdefault(path, "")
         self._stat(path)
         try:
-            source = read_file(path) if os.path.isabs(path) else read_below(self.root, path)
+            source = read_file(path) if isabs(path) else read_below(self.root, path)
             self.hashes[path] = hashlib.sha256(source).hexdigest()
         finally:
             self._note(("hashes_of", (path,)), [self.hashes[path]])
@@ -211,10 +211,10 @@ class CheckoutProject:
 
     def answers_alike(self, answers: Mapping[Question, str]) -> bool:
         """Whether each question would be answered as it was; if so the plan rests on them."""
-        before = dict(self.hashes), set(self._suffixes), set(self._absent), list(self.failures)
+        before = dict(self.hashes), set(self._suffixes), set(self._singles), list(self.failures)
         if all(digest(getattr(self, method)(*asked)) == answer for (method, *asked), answer in answers.items()):
             return True
-        self.hashes, self._suffixes, self._absent, self.failures = before
+        self.hashes, self._suffixes, self._singles, self.failures = before
         return False
 
     def _note(self, question: Question, answer: object) -> None:
@@ -299,12 +299,9 @@ class CheckoutProject:
 
     def watched(self) -> Watched:
         """What was asked of the tree so far; the argument of `fingerprint`."""
-        single = (
-            path
-            for path in {*self.hashes, *self._absent}
-            if not path.endswith(tuple(self._suffixes)) or os.path.isabs(path)
-        )
-        return Watched(tuple(sorted(self._suffixes)), tuple(sorted(single)))
+        suffixes = tuple(sorted(self._suffixes))
+        names = {*self.hashes, *self._singles}
+        return Watched(suffixes, tuple(sorted(name for name in names if not name.endswith(suffixes) or isabs(name))))
 
     def fingerprint(self, watched: Watched) -> str:
         """A digest that changes whenever a watched file is added, removed or changed, made without reading any."""
@@ -334,7 +331,7 @@ class CheckoutProject:
         if stat is not None and stat == old:
             return sha
         try:
-            source = read_file(path) if os.path.isabs(path) else read_below(self.root, path)
+            source = read_file(path) if isabs(path) else read_below(self.root, path)
         except OSError:
             return ""
         return hashlib.sha256(source).hexdigest()
