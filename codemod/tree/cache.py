@@ -57,9 +57,12 @@ class Kept(NamedTuple):
 
 @functools.cache
 def code_version(package: str) -> str:
-    """A digest that changes whenever a source of the top-level `package` does, for a release as for an editable one."""
+    """A digest that changes whenever Python does, which reads some files otherwise, or a source of `package`.
+
+    That is a top-level package, of a release or an editable one.
+    """
     spec = importlib.util.find_spec(package)
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(sys.version.encode())
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         for parent, _, names in sorted(os.walk(folder)):
             for name in sorted(names):

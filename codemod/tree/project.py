@@ -7,7 +7,6 @@ import functools
 import hashlib
 import os
 import pickle
-import sys
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os.path import isabs
@@ -266,7 +265,7 @@ class CheckoutProject:
 
         `count` may rest on its argument, Python, the code of the top-level `packages` and what symfix requires alone.
         """
-        code = "\n".join([sys.version, dependency_versions("symfix"), *map(code_version, sorted(packages))])
+        code = "\n".join([dependency_versions("symfix"), *map(code_version, sorted(packages))])
         code_digest = hashlib.sha256(code.encode())
         keys = [key_of_source(code_digest.copy(), path, source) for path, source in sources]
         numbers = self.cache.counts(keys)

@@ -78,6 +78,18 @@ def test_facts_are_kept_until_a_files_bytes_change(make_tree: MakeTree, base: Pa
     assert second.hashes["d0/f0.cc"] == hashlib.sha256(b"SIZE 0\n").hexdigest()
 
 
+def test_facts_that_another_python_made_are_made_again(
+    make_tree: MakeTree, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, made = make_tree(FILES), []
+    for version in ("3.12.1", "3.12.1", "3.13.0"):
+        monkeypatch.setattr(sys, "version", version)
+        cache_module.code_version.cache_clear()
+        made.append(project(root, base).facts_of(extract_part, {"d0/f0.cc": 1})["d0/f0.cc"])
+    cache_module.code_version.cache_clear()
+    assert made[0] == made[1] != made[2]
+
+
 def test_facts_of_a_part_of_a_file_are_kept_until_another_is_wanted(make_tree: MakeTree, base: Path) -> None:
     root, read = make_tree(FILES), []
     for wanted in ({"d0/f0.cc": 1, "d1/f1.cc": 1}, {"d0/f0.cc": 1, "d1/f1.cc": 2}, {"d1/f1.cc": 1}):
