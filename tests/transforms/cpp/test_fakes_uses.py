@@ -8,7 +8,8 @@ import pytest
 
 from codemod.model.findings import Level
 from tests.transforms.cpp.test_coverage import missing
-from tests.transforms.cpp.test_fakes_written import LOADED, fake
+from tests.transforms.cpp.test_fakes_placed import LOADED
+from tests.transforms.cpp.test_fakes_written import fake
 from transforms.cpp.coverage.values import Underivable
 
 LIST, NUMBER = "auto s = x.sizes().vec(); {} return x.new_zeros(s);", "int64_t n = 1; {} return x.new_zeros({{n}});"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from codemod.model.transform import Project
-from tests.transforms.cpp.flow.test_helpers import CONVERTED, KEPT, TWINS
+from tests.transforms.cpp.flow.test_helper_twins import TWINS
+from tests.transforms.cpp.flow.test_helpers import CONVERTED, KEPT
 from tests.transforms.cpp.snippets import HEADER, SCHEMAS, MemoryProject, findings
 from transforms.cpp.flow import outcome, outcomes
 from transforms.cpp.flow.answers import Rewrites
