@@ -272,7 +272,10 @@ class Transform(Protocol):
         """How many syntax errors `source` holds; an edit may never raise it."""
 
     def analyse(self, project: Project) -> Iterable[Finding]:
-        """Every finding in the selected files, in any order, with all of a group's edits."""
+        """Every finding in the selected files, in any order, with all of a group's edits.
+
+        They rest on what `project` says alone: where it would say all of it again, what was found is kept.
+        """
 
 
 def load_transforms() -> list[Transform]:

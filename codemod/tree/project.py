@@ -304,23 +304,23 @@ class CheckoutProject:
 
     def fingerprint(self, watched: Watched) -> str:
         """A digest that changes whenever a watched file is added, removed or changed, made without reading any."""
-        digest = hashlib.sha256()
+        hashed = hashlib.sha256()
         for path in (*self.files(watched.suffixes), *watched.names):
             stat = self._stat(path)
             state = f"{stat.mtime_ns} {stat.ctime_ns} {stat.size} {stat.inode}" if stat else "absent"
-            digest.update(os.fsencode(f"{path}\0{state}\n"))
-        return digest.hexdigest()
+            hashed.update(os.fsencode(f"{path}\0{state}\n"))
+        return hashed.hexdigest()
 
     def contents(self, watched: Watched, read: Collection[str]) -> str:
         """A digest as `fingerprint`, of the bytes: that changes with a watched file of `read`, not with its times.
 
         Of the other files it says that they are there. A file with the stat that it was last read with is not read.
         """
-        digest = hashlib.sha256()
+        hashed = hashlib.sha256()
         for path in (*self.files(watched.suffixes), *watched.names):
             state = self._sha(path) if path in read else "present" if self._stat(path) else "absent"
-            digest.update(os.fsencode(f"{path}\0{state}\n"))
-        return digest.hexdigest()
+            hashed.update(os.fsencode(f"{path}\0{state}\n"))
+        return hashed.hexdigest()
 
     def _sha(self, path: str) -> str:
         if path in self.hashes:
