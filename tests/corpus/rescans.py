@@ -15,7 +15,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,10 @@ from fuzz_mutations import mutations_of
 
 _EDITS = ("comment", "lines dropped", "lines twice", "lines swapped", "words swapped", "operators swapped", "cut off")
 _ALL = ("--level", "manual", "--scope", "all", "--format", "json")
+
+
+Scan = Callable[[Path, bool], object]
+"""What is found in a tree, with or without what earlier scans found."""
 
 
 class Round(NamedTuple):
@@ -37,15 +41,18 @@ class Round(NamedTuple):
     same: bool
 
 
-def rounds(tree: Path, folder: Path, number: int, seed: int) -> Iterator[Round]:
+def rounds(tree: Path, folder: Path, number: int, seed: int, scan: Scan) -> Iterator[Round]:
     """`number` rounds over a copy of `tree` in `folder`."""
     copy, chance = copy_tree(tree, folder / "tree"), random.Random(seed)
-    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
-    changes, was = Changes(copy, chance), _scanned(copy)
+    changes = Changes(copy, chance)
+    scan(copy, True)
     for _ in range(number):
         made = "; ".join(changes.make() for _ in range(chance.choice((1, 1, 1, 3))))
-        kept, fresh = _scanned(copy), _scanned(copy, "--no-cache")
-        yield Round(made, kept[1], fresh[1], kept[0] == fresh[0] and bool(was[0]))
+        begin = time.perf_counter()
+        kept = scan(copy, True)
+        between = time.perf_counter()
+        fresh = scan(copy, False)
+        yield Round(made, between - begin, time.perf_counter() - between, kept == fresh)
 
 
 class Changes:
@@ -85,10 +92,9 @@ class Changes:
             file.write_bytes(mutations_of(file.name)[kind](source, self._chance))
 
 
-def _scanned(copy: Path, *more: str) -> tuple[bytes, float]:
-    """What a scan of everything prints, and the seconds that it takes."""
-    begin = time.perf_counter()
-    return symfix(["scan", "--exit-zero", *_ALL, *more], copy).stdout, time.perf_counter() - begin
+def _scanned(copy: Path, cached: bool) -> bytes:
+    """What a scan of everything prints."""
+    return symfix(["scan", "--exit-zero", *_ALL, *([] if cached else ["--no-cache"])], copy).stdout
 
 
 def main() -> None:
@@ -100,7 +106,8 @@ def main() -> None:
     options = parser.parse_args()
     differ = 0
     with tempfile.TemporaryDirectory() as folder:
-        for made in rounds(options.tree.resolve(), Path(folder), options.rounds, options.seed):
+        os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
+        for made in rounds(options.tree.resolve(), Path(folder), options.rounds, options.seed, _scanned):
             differ += not made.same
             print(
                 f"{'same' if made.same else 'DIFFERS'} {made.kept:5.1f} s {made.fresh:5.1f} s  {made.change}",
