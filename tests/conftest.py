@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import count, groupby, islice
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,20 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each worker begins with long tests, those of tests/corpus, so that none of them runs alone at the end.
-
-    pytest-xdist gives each an equal number of tests that stand together: its files of long ones, and then short ones.
-    """
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    corpus = ROOT / "tests/corpus"
-    files = [list(tests) for path, tests in groupby(items, lambda item: item.path) if corpus in path.parents]
-    short = iter([item for item in items if corpus not in item.path.parents])
-    share, ordered = -(-len(files) // workers), list[pytest.Item]()
-    for number in range(workers):
-        long = [item for file in files[number * share : (number + 1) * share] for item in file]
-        ordered += long
-        ordered += islice(short, max((len(items) - len(ordered) + len(long)) // (workers - number) - len(long), 0))
-    items[:] = [*ordered, *short]
+    """The long tests come first, so that none of them runs alone at the end."""
+    items.sort(key=lambda item: ROOT / "tests/corpus" not in item.path.parents)
 
 
 def pytest_collection_finish() -> None:
