@@ -121,9 +121,9 @@ class Project(Protocol):
         """
 
     def recall(self, kind: str, paths: Sequence[str]) -> Mapping[str, Any]:
-        """What `keep` kept of `paths` under `kind`, the name of a module, in a run of the same code.
+        """What `keep` kept under `kind`, the name of a module, of those of `paths` that have the same bytes.
 
-        Whether it still holds is for the one who asks to see.
+        Whether what else it rests on still holds is for the one who asks to see.
         """
 
     def keep(self, kind: str, values: Mapping[str, object]) -> None:

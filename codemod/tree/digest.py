@@ -20,7 +20,7 @@ def digest(value: object) -> str:
 
     The order of a set does not count, that of a mapping does. Raises TypeError for a value of another kind.
     """
-    return hashlib.sha256(marshal.dumps(_plain(value), _WITHOUT_REFERENCES)).hexdigest()
+    return hashlib.sha256(_written(_plain(value))).hexdigest()
 
 
 def _plain(value: Any) -> Any:

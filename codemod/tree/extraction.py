@@ -7,6 +7,7 @@ import hashlib
 import os
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from codemod.borders.files import read_below, read_file
@@ -23,13 +24,18 @@ def extract_file(root: str, extract: Callable[..., Any], item: tuple[str, str, t
     """
     path, cached, asked = item
     try:
-        source = read_file(path) if os.path.isabs(path) else read_below(root, path)
+        source = read_source(root, path)
     except OSError as error:
         raise SymfixError(f"cannot be read: {error.strerror}") from error
     sha = hashlib.sha256(source).hexdigest()
     key = key_of(sha, asked)
     blob = b"" if key == cached else pickle.dumps(extract(path, source, *asked), pickle.HIGHEST_PROTOCOL)
     return sha, Kept(key, key, blob)
+
+
+def read_source(root: str | Path, path: str) -> bytes:
+    """The bytes of a file, relative to `root` or absolute. Raises OSError where it cannot be read."""
+    return read_file(path) if os.path.isabs(path) else read_below(root, path)
 
 
 def extractor_of(extract: Callable[..., Any]) -> str:

@@ -9,11 +9,9 @@ import os
 import pickle
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from os.path import isabs
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codemod.borders.files import read_below, read_file
 from codemod.errors import SymfixError
 from codemod.model.findings import Root
 from codemod.model.paths import Listing
@@ -22,7 +20,15 @@ from codemod.model.transform import TracedLine
 from codemod.tree.cache import Cache, Kept, code_version, dependency_versions
 from codemod.tree.checkout import Checkout, StatKey
 from codemod.tree.digest import digest
-from codemod.tree.extraction import extract_file, extractor_of, key_of, key_of_source, version_of, versioned
+from codemod.tree.extraction import (
+    extract_file,
+    extractor_of,
+    key_of,
+    key_of_source,
+    read_source,
+    version_of,
+    versioned,
+)
 from codemod.tree.pool import Failure, run
 
 F = TypeVar("F")
@@ -141,7 +147,7 @@ class CheckoutProject:
         self.hashes.setdefault(path, "")
         self._stat(path)
         try:
-            source = read_file(path) if isabs(path) else read_below(self.root, path)
+            source = read_source(self.root, path)
             self.hashes[path] = hashlib.sha256(source).hexdigest()
         finally:
             self._note(("hashes_of", (path,)), [self.hashes[path]])
@@ -217,7 +223,7 @@ class CheckoutProject:
         return False
 
     def _note(self, question: Question, answer: object) -> None:
-        if self._answers is not None:
+        if self._answers is not None and question not in self._answers:
             self._answers[question] = digest(answer)
 
     def _facts(
@@ -246,17 +252,21 @@ class CheckoutProject:
         return {path: facts[path] for path in wanted if path in facts}
 
     def recall(self, kind: str, paths: Sequence[str]) -> Mapping[str, Any]:
-        """What the same code kept under `kind`, the name of its module, of each of `paths`."""
+        """What the same code kept under `kind`, the name of its module, of the files of `paths` with the same bytes."""
+        hashes, kept = self.hashes_of(paths), self.cache.facts(versioned(kind), paths)
+        self._note(("hashes_of", tuple(paths)), hashes)
         values = {}
-        for path, kept in self.cache.facts(versioned(kind), paths).items():
-            with contextlib.suppress(Exception):  # a damaged entry raises whatever its bytes happen to say
-                values[path] = pickle.loads(kept.blob)
-        return {path: values[path] for path in paths if path in values}
+        for path, sha in zip(paths, hashes, strict=True):
+            if path in kept and kept[path].key == sha:
+                with contextlib.suppress(Exception):  # a damaged entry raises whatever its bytes happen to say
+                    values[path] = pickle.loads(kept[path].blob)
+        return values
 
     def keep(self, kind: str, values: Mapping[str, object]) -> None:
-        """Keep a value of each path for `recall`, which says nothing of whether it still holds."""
-        blobs = {path: Kept("", "", pickle.dumps(value, pickle.HIGHEST_PROTOCOL)) for path, value in values.items()}
-        self.cache.store({}, versioned(kind), blobs)
+        """Keep a value of each path, which rests on the bytes that were read of it and on more, for `recall`."""
+        hashes = dict(zip(values, self.hashes_of(tuple(values)), strict=True))
+        blobs = {path: pickle.dumps(value, pickle.HIGHEST_PROTOCOL) for path, value in values.items()}
+        self.cache.store({}, versioned(kind), {path: Kept(hashes[path], "", blob) for path, blob in blobs.items()})
 
     def counts(
         self, count: Callable[[Source], int], sources: Sequence[Source], packages: Collection[str], label: str = ""
@@ -300,7 +310,8 @@ class CheckoutProject:
         """What was asked of the tree so far; the argument of `fingerprint`."""
         suffixes = tuple(sorted(self._suffixes))
         names = {*self.hashes, *self._singles}
-        return Watched(suffixes, tuple(sorted(name for name in names if not name.endswith(suffixes) or isabs(name))))
+        single = (name for name in names if not name.endswith(suffixes) or os.path.isabs(name))
+        return Watched(suffixes, tuple(sorted(single)))
 
     def fingerprint(self, watched: Watched) -> str:
         """A digest that changes whenever a watched file is added, removed or changed, made without reading any."""
@@ -330,7 +341,7 @@ class CheckoutProject:
         if stat is not None and stat == old:
             return sha
         try:
-            source = read_file(path) if isabs(path) else read_below(self.root, path)
+            source = read_source(self.root, path)
         except OSError:
             return ""
         return hashlib.sha256(source).hexdigest()

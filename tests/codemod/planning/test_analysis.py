@@ -15,7 +15,7 @@ from codemod.model.findings import Finding
 from codemod.model.transform import Project
 from codemod.planning.analysis import analyse
 from codemod.tree import cache as cache_module
-from codemod.tree import project as project_module
+from codemod.tree import extraction as extraction_module
 from tests.codemod import fake
 from tests.codemod.tree.test_project import FILES, count_lines, extract_part, project
 from tests.conftest import MakeTree
@@ -109,7 +109,7 @@ def test_only_files_with_other_times_are_read_to_see_whether_they_changed(
         read.append(path)
         return (folder / path).read_bytes()
 
-    monkeypatch.setattr(project_module, "read_below", read_below)
+    monkeypatch.setattr(extraction_module, "read_below", read_below)
     analyse(project(root, base), never)
     assert read == ["d0/f0.cc"]
     analyse(project(root, base), never)

@@ -15,22 +15,13 @@ Lookup = tuple[str, object]
 """A field of the vocabulary, and the key that is looked up in it."""
 
 
-class _Mapping(Mapping[K, V]):
-    def __init__(self, values: Mapping[K, V], field: str, lookups: set[Lookup]) -> None:
+class _Set(Collection[K]):
+    def __init__(self, values: Collection[K], field: str, lookups: set[Lookup]) -> None:
         self._values, self._field, self._lookups = values, field, lookups
-
-    def __getitem__(self, key: K) -> V:
-        self._lookups.add((self._field, key))
-        return self._values[key]
 
     def __contains__(self, key: object) -> bool:
         self._lookups.add((self._field, key))
         return key in self._values
-
-    def get(self, key: K, default: V | None = None) -> V | None:  # type: ignore[override]
-        """As of a dict."""
-        self._lookups.add((self._field, key))
-        return self._values.get(key, default)
 
     def __iter__(self) -> Iterator[K]:
         raise TypeError(f"all {self._field} of a vocabulary are no lookup")
@@ -39,19 +30,17 @@ class _Mapping(Mapping[K, V]):
         raise TypeError(f"all {self._field} of a vocabulary are no lookup")
 
 
-class _Set(Collection[str]):
-    def __init__(self, values: Collection[str], field: str, lookups: set[Lookup]) -> None:
-        self._values, self._field, self._lookups = values, field, lookups
+class _Mapping(_Set[K], Mapping[K, V]):
+    _values: Mapping[K, V]
 
-    def __contains__(self, key: object) -> bool:
+    def __getitem__(self, key: K) -> V:
         self._lookups.add((self._field, key))
-        return key in self._values
+        return self._values[key]
 
-    def __iter__(self) -> Iterator[str]:
-        raise TypeError(f"all {self._field} of a vocabulary are no lookup")
-
-    def __len__(self) -> int:
-        raise TypeError(f"all {self._field} of a vocabulary are no lookup")
+    def get(self, key: K, default: V | None = None) -> V | None:  # type: ignore[override]
+        """As of a dict."""
+        self._lookups.add((self._field, key))
+        return self._values.get(key, default)
 
 
 def noting(vocabulary: Vocabulary, lookups: set[Lookup]) -> Vocabulary:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable
 from functools import partial
@@ -21,9 +20,8 @@ _Asked = tuple[Key, bool]
 
 
 class _Kept(NamedTuple):
-    """The outcomes of the functions of one file, and what they rest on beside their traces."""
+    """The outcomes of the functions of one file, and what they rest on beside its bytes and their traces."""
 
-    source: str
     lookups: frozenset[Lookup]
     answers: str
     outcomes: tuple[tuple[bool, Outcome], ...]
@@ -79,7 +77,7 @@ class Outcomes:
         for path in self._followed:
             lookups = frozenset(self._lookups[path])
             used = tuple(self._used[path].values())
-            kept[path] = _Kept(_digest(self._project.read(path)), lookups, self._answers.digest(lookups), used)
+            kept[path] = _Kept(lookups, self._answers.digest(lookups), used)
         self._project.keep(__name__, kept)
 
     def _recall(self, paths: Collection[str]) -> None:
@@ -87,9 +85,7 @@ class Outcomes:
         unseen = sorted(set(paths) - self._recalled)
         self._recalled.update(unseen)
         for path, kept in self._project.recall(__name__, unseen).items():
-            if not isinstance(kept, _Kept) or kept.source != _digest(self._project.read(path)):
-                continue
-            if kept.answers == self._answers.digest(kept.lookups):
+            if isinstance(kept, _Kept) and kept.answers == self._answers.digest(kept.lookups):
                 self._lookups[path] |= kept.lookups
                 for passive, outcome in kept.outcomes:
                     self._found[(path, outcome.function.start), passive].append(outcome)
@@ -114,7 +110,3 @@ class Outcomes:
             self._followed.add(task.path)
             self._lookups[task.path] |= lookups
             yield from outcomes
-
-
-def _digest(source: bytes) -> str:
-    return hashlib.sha256(source).hexdigest()

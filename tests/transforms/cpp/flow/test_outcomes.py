@@ -130,13 +130,14 @@ class KeepingProject(MemoryProject):
     kept: dict[str, dict[str, bytes]]
 
     def recall(self, kind: str, paths: Sequence[str]) -> Mapping[str, Any]:
-        """What is in `kept`."""
-        of_kind = self.kept.get(kind, {})
-        return {path: pickle.loads(of_kind[path]) for path in paths if path in of_kind}
+        """What is in `kept` of the same bytes."""
+        of_kind = {path: pickle.loads(blob) for path, blob in self.kept.get(kind, {}).items()}
+        return {path: of_kind[path][1] for path in paths if path in of_kind and of_kind[path][0] == self.read(path)}
 
     def keep(self, kind: str, values: Mapping[str, object]) -> None:
         """In `kept`."""
-        self.kept.setdefault(kind, {}).update((path, pickle.dumps(value)) for path, value in values.items())
+        blobs = {path: pickle.dumps((self.read(path), value)) for path, value in values.items()}
+        self.kept.setdefault(kind, {}).update(blobs)
 
 
 @pytest.mark.parametrize(
