@@ -47,6 +47,23 @@ def copy_tree(tree: Path, target: Path) -> Path:
     return target
 
 
+def copy_kernels(tree: Path, target: Path) -> Path:
+    """Copy the operators of PyTorch's `tree` that all backends share to `target` (which must not exist).
+
+    That is aten/src/ATen and tools/autograd without the folders of ATen/native: half the time to analyse, and most of
+    what is changed. Returns `target`.
+    """
+    aten = tree / "aten/src/ATen"
+    backends = [path for path in (aten / "native").iterdir() if path.is_dir()]
+
+    def skipped(folder: str, names: list[str]) -> list[str]:
+        return [name for name in names if Path(folder, name) in backends]
+
+    for folder in (aten, tree / "tools/autograd"):
+        shutil.copytree(folder, target / folder.relative_to(tree), symlinks=True, ignore=skipped)
+    return target
+
+
 def git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
     """What a git command prints, run in `folder` without the user's configuration and with a fixed date.
 
