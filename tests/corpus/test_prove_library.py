@@ -17,10 +17,11 @@ from codemod.cli import main
 
 LIBRARY = Path(__file__).parent.parent.parent / "examples" / "library"
 SCHEMA = Path(__file__).parent.parent.parent / "codemod" / "prove" / "prove.schema.json"
-OPERATORS = {
-    *("ring::turn", "ring::gaps", "ring::flat_gaps", "ring::wrap", "ring::spread"),
-    *("ring::blend", "ring::head_rows", "ring::row_sums"),
-}
+OPERATORS = {"ring::gaps", "ring::flat_gaps", "ring::wrap", "ring::spread", "ring::head_rows"}
+"""Of each kind one: without a fake, composite, with sizes as integers in the schemas, of Python.
+
+A proof of the others compiles as much again.
+"""
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 
@@ -57,14 +58,14 @@ FILES = {
 Proved = Mapping[str, Mapping[str, Any]]
 
 
-def prove(root: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Proved:
+def prove(root: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, capsys: Any, *options: str) -> Proved:
     """What `prove` finds in the library at `root`, by operator."""
     git("init", "-q", ".", cwd=root)
     git("add", "-A", cwd=root)
     git("commit", "-q", "-m", "start", cwd=root)
     monkeypatch.chdir(root)
     with pytest.raises(SystemExit) as ended:
-        main(["prove", "--level", "review", "--format", "json"])
+        main(["prove", "--level", "review", "--format", "json", *options])
     assert ended.value.code == 0
     document = json.loads(capsys.readouterr().out)
     validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
@@ -73,11 +74,12 @@ def prove(root: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.usefixtures("torch_is_read")
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
-def test_every_operator_of_the_example_is_cured(
+def test_operators_of_the_example_are_cured(
     tmp_path: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, capsys: Any, library_headers: Path
 ) -> None:
     monkeypatch.setenv("CXX", f"{COMPILER} -include {library_headers}")
-    proved = prove(shutil.copytree(LIBRARY, tmp_path / "library"), git, monkeypatch, capsys)
+    named = [argument for name in sorted(OPERATORS) for argument in ("--op", name)]
+    proved = prove(shutil.copytree(LIBRARY, tmp_path / "library"), git, monkeypatch, capsys, *named)
 
     assert {name: entry["outcome"] for name, entry in proved.items()} == dict.fromkeys(OPERATORS, "cured"), proved
     for entry in proved.values():

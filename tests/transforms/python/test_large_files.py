@@ -69,7 +69,7 @@ def test_twice_the_branches_take_twice_the_calls() -> None:
 
 
 def test_twice_the_functions_take_twice_the_memory() -> None:
-    small, large = functions(200, False), functions(400, False)
+    small, large = functions(100, False), functions(200, False)
     findings(*functions(2, False))
     assert peak(lambda: findings(*large)) < 2.28 * peak(lambda: findings(*small))
 
