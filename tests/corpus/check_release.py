@@ -44,8 +44,9 @@ def main() -> None:
         made = sorted((folder / "dist").iterdir())
         run(sys.executable, "-m", "twine", "check", "--strict", *made, cwd=folder)
         [wheel] = [path for path in made if path.suffix == ".whl"]
-        run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
-        run(folder / "venv/bin/python", "-m", "pip", "install", "--quiet", wheel, cwd=folder)
+        run(sys.executable, "-m", "venv", "--without-pip", folder / "venv", cwd=folder)
+        pip = (sys.executable, "-m", "pip", "--python", folder / "venv/bin/python")
+        run(*pip, "install", "--quiet", "--no-compile", wheel, cwd=folder)
         shutil.copytree(ROOT / "examples", folder / "tree")
         installed, own = folder / "venv/bin/symfix", Path(sys.executable).with_name("symfix")
         for options in ((), ("--torch", "2.4", "library")):  # the second asks the data of releases

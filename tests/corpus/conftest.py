@@ -13,6 +13,7 @@ from corpus_includes import HEADERS, SOURCES, torch_headers
 from corpus_trees import source_files
 
 from codemod.cli import main
+from codemod.prove import nursery
 from tests.conftest import MakeTree
 from tests.sharing import of_all_workers, one_at_a_time
 
@@ -42,6 +43,19 @@ def library_headers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             staged.rename(header)
     yield header
     compiled.unlink(missing_ok=True)  # hundreds of megabytes; who still asks for it reads the header
+
+
+@pytest.fixture(scope="session")
+def _end_servers() -> Iterator[None]:
+    close = nursery.close
+    yield
+    close()
+
+
+@pytest.fixture
+def server_stays(_end_servers: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that has imported torch, which takes seconds, serves the tests of this worker that ask for it next."""
+    monkeypatch.setattr(nursery, "close", lambda: None)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,7 @@ def plan(text: str) -> Plan:
     return Plan(tuple(findings), {"planted.cpp": hashlib.sha256(source).hexdigest()})
 
 
+@pytest.mark.usefixtures("server_stays")
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 def test_planted_faults_are_caught(
     tmp_path: Path,
@@ -182,13 +183,7 @@ def run_module(folder: Path, condition: str, cases: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture
-def _no_server_is_left() -> Iterator[None]:
-    yield
-    nursery.close()
-
-
-@pytest.mark.usefixtures("_no_server_is_left")
+@pytest.mark.usefixtures("server_stays")
 def test_a_branch_on_a_size_is_cured_by_the_right_polarity_only(tmp_path: Path) -> None:
     branch = "x.shape[0] == 0"
     before = run_module(tmp_path / "before", branch, None)

@@ -72,7 +72,7 @@ def prove(root: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch
     return {entry["operator"]: entry for entry in document["operators"]}
 
 
-@pytest.mark.usefixtures("torch_is_read")
+@pytest.mark.usefixtures("torch_is_read", "server_stays")
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 def test_operators_of_the_example_are_cured(
     tmp_path: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, capsys: Any, library_headers: Path
@@ -88,7 +88,7 @@ def test_operators_of_the_example_are_cured(
     assert proved["ring::flat_gaps"]["opcheck"]["test_aot_dispatch_dynamic"][0] != "passes"
 
 
-@pytest.mark.usefixtures("torch_is_read")
+@pytest.mark.usefixtures("torch_is_read", "server_stays")
 def test_operators_of_python_are_run_from_the_checkout_or_say_what_they_lack(
     tmp_path: Path, git: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
