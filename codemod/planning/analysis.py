@@ -7,6 +7,7 @@ import gc
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 from codemod import __version__
@@ -20,7 +21,9 @@ from codemod.model.plan import Plan
 from codemod.model.suppress import nearly_suppressed, suppress, suppressions
 from codemod.model.transform import ENTRY_POINT_GROUP, Transform
 from codemod.tree.cache import code_version, dependency_versions, installed_version, racy
-from codemod.tree.project import CheckoutProject, Question, Watched
+from codemod.tree.pool import beside, can_fork
+from codemod.tree.project import CheckoutProject
+from codemod.tree.record import Question, Record, Watched
 
 
 def analyse(project: CheckoutProject, load: Callable[[], Sequence[Transform]]) -> Plan:
@@ -78,27 +81,54 @@ class _Found(NamedTuple):
     answers: Mapping[Question, str]
 
 
-def _found(project: CheckoutProject, transform: Transform, key: str) -> tuple[Finding, ...]:
-    """What a transform finds: what it found in an earlier run where all that it asked would be answered alike.
+def _found(project: CheckoutProject, transforms: Sequence[Transform], key: str) -> list[_Found]:
+    """What each transform finds. The first of two or more that look anew does so beside the others, if possible.
+
+    The others share what they make `once`.
+    """
+    keys = [hashlib.sha256(f"{key} {transform.name}".encode()).hexdigest()[:24] for transform in transforms]
+    found = {key: kept for key in keys if (kept := _kept(project, key)) is not None}
+    anew = [(key, transform) for key, transform in zip(keys, transforms, strict=True) if key not in found]
+    if len(anew) > 1 and project.jobs > 1 and can_fork():
+        (first, transform), *anew = anew
+        with beside(partial(_recorded, project, transform, first), transform.name) as result:
+            found |= {key: _look(project, transform, key) for key, transform in anew}
+            found[first], record = result()
+        project.add(record)
+    else:
+        found |= {key: _look(project, transform, key) for key, transform in anew}
+    return [found[key] for key in keys]
+
+
+def _kept(project: CheckoutProject, key: str) -> _Found | None:
+    """What a transform found in an earlier run, where all that it asked would be answered alike.
 
     So an edit of C++ leaves Python's findings as they are, and the other way round.
     """
-    key = hashlib.sha256(f"{key} {transform.name}".encode()).hexdigest()[:24]
     kept = project.cache.load_findings(key)
-    if isinstance(kept, _Found) and project.answers_alike(kept.answers):
-        project.remarks += kept.remarks
-        return kept.findings
+    return kept if isinstance(kept, _Found) and project.answers_alike(kept.answers) else None
+
+
+def _recorded(project: CheckoutProject, transform: Transform, key: str) -> tuple[_Found, Record]:
+    return _look(project, transform, key), project.record()
+
+
+def _look(project: CheckoutProject, transform: Transform, key: str) -> _Found:
+    """What a transform finds now, kept for the next run where no file defeated it."""
     remarks, failures = len(project.remarks), len(project.failures)
     findings, answers = project.answers(lambda: tuple(map(_qualified, transform.analyse(project))))
+    found = _Found(findings, tuple(project.remarks[remarks:]), answers)
+    del project.remarks[remarks:]
     if len(project.failures) == failures:
-        project.cache.store_findings(key, _Found(findings, tuple(project.remarks[remarks:]), answers))
-    return findings
+        project.cache.store_findings(key, found)
+    return found
 
 
 def _make(project: CheckoutProject, transforms: Sequence[Transform], key: str) -> Plan:
     findings: list[Finding] = []
-    for transform in transforms:
-        findings += _found(project, transform, key)
+    for found in _found(project, transforms, key):
+        findings += found.findings
+        project.remarks += found.remarks
     suffixes = sorted({suffix for transform in transforms for suffix in transform.suffixes})
     paths = [path for path in project.files(suffixes) if project.selected(path)]
     comments = project.facts(suppressions, paths)

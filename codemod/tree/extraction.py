@@ -15,6 +15,9 @@ from codemod.errors import SymfixError
 from codemod.tree.cache import Kept, code_version, dependency_versions
 from codemod.tree.digest import digest
 
+Source = tuple[str, bytes]
+"""The path and the bytes of a file."""
+
 
 def extract_file(root: str, extract: Callable[..., Any], item: tuple[str, str, tuple[Any, ...]]) -> tuple[str, Kept]:
     """The sha256 of a file, and its facts in a new version; without bytes where the cache has them under their key.

@@ -1,4 +1,4 @@
-"""A process pool that runs one function over many items."""
+"""Work in other processes: one function over many items, or one beside what goes on here."""
 
 from __future__ import annotations
 
@@ -10,17 +10,25 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from codemod.errors import SymfixError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from multiprocessing.connection import Connection
+
+T = TypeVar("T")
 
 # Below this many items, starting processes costs more than they save.
 _FEW = 8
 # So many are handed to a process at once at most: what it says of them comes back together.
 _MOST = 32
+
+
+_LOST = "a worker process died, perhaps for want of memory; try again with --jobs 1"
+_is_beside = False
+"""Whether this process is one that `beside` started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,10 @@ class Failure:
     message: str
     expected: bool
     """A SymfixError: the message is written for the user."""
+
+    def error(self, label: str) -> SymfixError:
+        """The error to raise for the user; `label` says what failed where the function has a fault."""
+        return SymfixError(self.message if self.expected else f"{label or 'analysis'} failed: {self.message}")
 
 
 def default_jobs() -> int:
@@ -45,6 +57,7 @@ def run(
     Function and items must be picklable where processes cannot be forked. `bytes_of` says how large each item is:
     large ones are begun first, and small ones handed out together, so that the processes end together.
     """
+    _end_without_parent()
     if jobs <= 1 or len(items) < _FEW:
         yield from ((index, _guarded(function, item)) for index, item in enumerate(items))
         return
@@ -67,10 +80,66 @@ def run(
         # Python reports on stderr (concurrent/futures/process.py, _ThreadWakeup.wakeup).
         executor.shutdown(wait=True)
     except BrokenProcessPool as error:
-        raise SymfixError("a worker process died, perhaps for want of memory; try again with --jobs 1") from error
+        raise SymfixError(_LOST) from error
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
         gc.unfreeze()
+
+
+def can_fork() -> bool:
+    """Whether a process may go on as two: only there does `beside` work."""
+    return sys.platform == "linux"
+
+
+@contextmanager
+def beside(function: Callable[[], T], label: str) -> Iterator[Callable[[], T]]:
+    """Call `function` in a forked process while the block runs, which gets what waits for its result.
+
+    The result must be picklable; `label` says what it is. Waiting raises SymfixError where the function raised, or
+    the process died. That process may start processes too, shows no progress, and does not outlive the block.
+    """
+    import multiprocessing
+
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    gc.freeze()
+    process = context.Process(target=_send, args=(function, sender))
+    process.start()
+    sender.close()  # so that the pipe ends with the process
+
+    def result() -> T:
+        try:
+            with progress(label, 1):
+                made = receiver.recv()
+        except EOFError as error:
+            raise SymfixError(_LOST) from error
+        if isinstance(made, Failure):
+            raise made.error(label)
+        return made  # type: ignore[no-any-return]
+
+    try:
+        yield result
+    finally:
+        gc.unfreeze()
+        receiver.close()
+        process.terminate()
+        process.join()
+
+
+def _send(function: Callable[[], object], sender: Connection) -> None:
+    global _is_beside
+    _is_beside = True
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers Ctrl-C
+    sender.send(_guarded(lambda _: function(), None))
+
+
+def _end_without_parent() -> None:
+    """End a process that `beside` started whose parent was killed: nobody waits for what it makes."""
+    from multiprocessing import parent_process
+
+    parent = parent_process() if _is_beside else None
+    if parent is not None and not parent.is_alive():
+        os._exit(1)
 
 
 def _chunks(bytes_of: Sequence[int], jobs: int) -> Iterator[list[int]]:
@@ -129,7 +198,7 @@ def _guarded(function: Callable[[Any], Any], item: Any) -> Any:
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar on a terminal's stderr, and what moves it on by so many of `total`; elsewhere nothing."""
-    if not label or not sys.stderr.isatty():
+    if not label or _is_beside or not sys.stderr.isatty():
         yield lambda done: None
         return
     from rich.console import Console

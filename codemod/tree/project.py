@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codemod.errors import SymfixError
 from codemod.model.findings import Root
 from codemod.model.paths import Listing
 from codemod.model.scope import Scope
@@ -21,6 +20,7 @@ from codemod.tree.cache import Cache, Kept, code_version, dependency_versions
 from codemod.tree.checkout import Checkout, StatKey
 from codemod.tree.digest import digest
 from codemod.tree.extraction import (
+    Source,
     extract_file,
     extractor_of,
     key_of,
@@ -30,23 +30,12 @@ from codemod.tree.extraction import (
     versioned,
 )
 from codemod.tree.pool import Failure, run
+from codemod.tree.record import Question, Record, Watched
 
 F = TypeVar("F")
 Item = TypeVar("Item")
 T = TypeVar("T")
 W = TypeVar("W")
-Source = tuple[str, bytes]
-"""The path and the bytes of a file."""
-Question = tuple[Any, ...]
-"""The name of a method of CheckoutProject, and its arguments."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """What an analysis asked of the tree: every file with one of `suffixes`, and single files by name."""
-
-    suffixes: tuple[str, ...]
-    names: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -98,8 +87,7 @@ class CheckoutProject:
 
     def selected(self, path: str) -> bool:
         """Whether findings in `path` are asked for."""
-        chosen = self.paths
-        return not chosen or any(path == scope or not scope or path.startswith(scope + "/") for scope in chosen)
+        return not self.paths or any(path == top or not top or path.startswith(top + "/") for top in self.paths)
 
     def in_scope(self, path: str, root: Root) -> bool:
         """Whether findings in code of `path` that symbols enter by `root` are in the scope."""
@@ -297,14 +285,26 @@ class CheckoutProject:
         results: dict[int, T] = {}
         for index, result in run(function, items, self.jobs, label, bytes_of):
             if isinstance(result, Failure):
-                what = result.message if result.expected else f"{label or 'analysis'} failed: {result.message}"
-                raise SymfixError(what)
+                raise result.error(label)
             results[index] = result
         return [results[index] for index in range(len(items))]
 
     def remark(self, line: str) -> None:
         """Keep a line about the tree that is no finding, in `remarks`."""
         self.remarks.append(line)
+
+    def record(self) -> Record:
+        """What was noted so far: the argument of `add` of a project over the same tree."""
+        return Record(self.hashes, self.stats, self.failures, self._suffixes, self._singles)
+
+    def add(self, record: Record) -> None:
+        """Rest on all that another process noted, too; a file that it read otherwise becomes a failure."""
+        changed = [path for path, sha in record.hashes.items() if self.hashes.setdefault(path, sha) != sha]
+        self.stats = {**record.stats, **self.stats}
+        self._suffixes.update(record.suffixes)
+        self._singles.update(record.names)
+        failures = (f"{path}: changed while it was read" for path in changed)
+        self.failures[:] = sorted({*self.failures, *record.failures, *failures})
 
     def watched(self) -> Watched:
         """What was asked of the tree so far; the argument of `fingerprint`."""

@@ -16,6 +16,7 @@ from codemod.model.transform import Project
 from codemod.planning.analysis import analyse
 from codemod.tree import cache as cache_module
 from codemod.tree import extraction as extraction_module
+from codemod.tree.pool import can_fork
 from tests.codemod import fake
 from tests.codemod.tree.test_project import FILES, count_lines, extract_part, project
 from tests.conftest import MakeTree
@@ -187,6 +188,40 @@ def test_what_a_transform_found_is_not_kept_where_a_file_defeated_it(make_tree: 
         (root / "a.cc").write_bytes(content)
         assert "b.py" in str(analyse(project(root, base), lambda: transforms).failures)
     assert other.runs == 2
+
+
+def test_transforms_side_by_side_find_what_they_find_one_after_the_other(make_tree: MakeTree, base: Path) -> None:
+    """That is, all that they note too, in the same order, so that the plan is kept as long."""
+
+    class Remarking(fake.FakeTransform):
+        """Says which process it ran in."""
+
+        def analyse(self, project: Project) -> Iterable[Finding]:
+            project.remark("first of all")
+            processes.append(os.getpid())
+            return super().analyse(project)
+
+    processes: list[int] = []
+    root = make_tree({**MIXED, "b.py": b"RAISE\n", "c.cc": b"RAISE\n"})
+    together = project(root, base, jobs=2)
+    plan = analyse(together, lambda: [Remarking(), Other()])
+    assert processes == ([] if can_fork() else [os.getpid()])
+    alone = project(root, base / "other")
+    assert plan == analyse(alone, lambda: [Remarking(), Other()])
+    assert plan.remarks == ("first of all", "something of the tree")
+    assert [failure.partition(":")[0] for failure in plan.failures] == ["b.py", "c.cc"]
+    assert together.watched() == alone.watched()
+    assert together.stats == alone.stats
+
+
+def test_a_file_that_two_transforms_read_otherwise_is_a_failure(make_tree: MakeTree, base: Path) -> None:
+    root = make_tree(MIXED)
+    other, tree = project(root, base), project(root, base)
+    for noting, content in ((other, b"old\n"), (tree, b"new\n")):
+        (root / "a.ini").write_bytes(content)
+        noting.read("a.ini")
+    tree.add(other.record())
+    assert tree.failures == ["a.ini: changed while it was read"]
 
 
 def test_a_transform_rests_on_what_another_asked_to_make_what_both_have(make_tree: MakeTree, base: Path) -> None:

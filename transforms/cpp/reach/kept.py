@@ -22,10 +22,12 @@ from transforms.cpp.reading.syntax import parse_file, parse_span
 from transforms.cpp.reading.types import Type, parse_type, symbolic_spelling
 
 _STANDING = tuple(
-    re.compile(before + rb"\s*(?:\w+\s*::\s*)*([A-Za-z_]\w*)(?=\s*[,)};>:?])")
-    for before in (rb"[(,{=&<?:]", rb"return\b")
+    re.compile(before + rb"\s*([A-Za-z_]\w*)(?=\s*(?:[,)};>?]|:(?!:)))") for before in (rb"[(,{=&<?:]", rb"return\b")
 )
-"""Names where a value may stand, and none that is called. A pattern that begins with characters is searched faster."""
+"""Names where a value may stand, and none that is called or that others are of: of `at::f` the `:` before `f` is found.
+
+A pattern that begins with characters is searched faster.
+"""
 _CONSTANT = re.compile(rb"\b(?:constexpr|consteval)\b")
 _TORCH = re.compile(rb"\b(?:torch|ATen|c10|at|TORCH_\w+)\b|Tensor|IntArrayRef|SymInt")
 _DECLARED = (
