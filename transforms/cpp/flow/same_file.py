@@ -14,7 +14,8 @@ from transforms.cpp.reading.syntax import parse_span
 from transforms.cpp.reading.tree import Node, build
 
 LIBRARY = re.compile(r"(?:::)?(?:at|torch|std|c10)::\w+$")
-_TRY = re.compile(rb"\btry\s*\{")
+_TRY = re.compile(rb"try(?<!\wtry)\s*\{")
+"""As `_definitions`, a search that begins with a word of its own: Python looks for that before it tries to match."""
 _CALL = re.compile(rb"(?<![\w.>])(\w+)\s*(?:<[\w:, ]*>\s*)?\(")
 _BEHIND = re.compile(rb"\s*(?:const\s*)?(?:noexcept\s*)?\{")
 _HEAD = 500
@@ -55,7 +56,7 @@ def _code(source: bytes) -> bytes:
 def _definitions(source: bytes, name: bytes) -> Sequence[Node]:
     """The definitions in a file of the functions of one name."""
     found, code = [], _code(source)
-    for match in re.finditer(rb"\b%s\s*\(" % re.escape(name), code):
+    for match in re.finditer(rb"%b(?<!\w%b)\s*\(" % (re.escape(name), re.escape(name)), code):
         closed = _closing(code, match.end(), b"()")
         opened = _BEHIND.match(code, closed)
         if opened is None:
@@ -73,6 +74,8 @@ def _definitions(source: bytes, name: bytes) -> Sequence[Node]:
 @functools.lru_cache(maxsize=8)
 def called_in_try(source: bytes) -> frozenset[str]:
     """The functions that a file calls in a `try`, and those that these call, as far as the file defines them."""
+    if _TRY.search(source) is None:
+        return frozenset()
     code = _code(source)
     bodies = [code[match.end() : _closing(code, match.end(), b"{}")] for match in _TRY.finditer(code)]
     found, pending = set[bytes](), [name for body in bodies for name in _CALL.findall(body)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from transforms.python.flow.nodes import all_nodes, dotted, named_parameters
@@ -12,6 +12,8 @@ from transforms.python.reading.emptied import Chunk, emptied
 from transforms.python.reading.extract import Definition, Parts, Scope, scopes
 from transforms.python.reading.parsing import NestedTooDeep
 from transforms.python.reading.registering import MAY_REGISTER, last_name
+
+_BEHIND_A_DOT = re.compile(rb"\.(\w+)")
 
 
 class Named(NamedTuple):
@@ -29,7 +31,7 @@ def named_in(path: str, source: bytes, names: tuple[str, ...]) -> tuple[Named, .
     At its top, and in lambdas, it is named by a call too. Not what an import, a decorator or a comparison names, nor
     what another variable of that name shadows.
     """
-    held = frozenset(name.strip(".") for name in names if name.encode() in source)
+    held = _held(source, names)
     if not held:
         return ()
     for text in (_telling(source, held), source):  # what looks like a definition may stand in a string
@@ -38,6 +40,16 @@ def named_in(path: str, source: bytes, names: tuple[str, ...]) -> tuple[Named, .
         except (SyntaxError, ValueError, NestedTooDeep, RecursionError):
             continue
     return ()
+
+
+def _held(source: bytes, names: Iterable[str]) -> frozenset[str]:
+    """The names among `names` that stand in `source`, without their dots."""
+    behind_a_dot = {name.decode() for name in _BEHIND_A_DOT.findall(source)}
+    return frozenset(
+        name.strip(".")
+        for name in names
+        if (name[1:] in behind_a_dot if name[0] == "." and name.isascii() else name.encode() in source)
+    )
 
 
 def _telling(source: bytes, names: Collection[str]) -> bytes:
