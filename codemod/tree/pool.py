@@ -164,6 +164,7 @@ _items: Sequence[Any]
 def _start(function: Callable[[Any], Any], items: Sequence[Any]) -> None:
     global _function, _items
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers Ctrl-C
+    gc.disable()  # what a worker makes of an item holds no cycles, and the worker does not live long
     threading.Thread(target=_die_with_parent, daemon=True).start()
     _function, _items = function, items
 

@@ -52,6 +52,10 @@ _CALLED = re.compile(rb"[\w.]*")
 CALLS: dict[str, Kind] = {"xfail": "xfail", "skip": "skip", "decorate": "decorate"}
 FAILURES = re.compile(r"(?:^|_)(?:x?fails?|failures?|xfailures?)(?:_|$)", re.I)
 SKIPS = re.compile(r"(?:^|_)skips?(?:_|$)", re.I)
+# What holds no expression, or those that are not read for entries.
+_WITHOUT_ENTRIES = (
+    ast.Constant, ast.Name, ast.SetComp, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Lambda
+)  # fmt: skip
 OVERLOAD = re.compile(r"^(?:torch|aten|prims)\.")
 
 
@@ -165,7 +169,7 @@ class _Reader:
                     yield from self._item(key, value, place, todo)
             elif isinstance(node, ast.Call):
                 self._call(node, place, todo)
-            elif not isinstance(node, (ast.SetComp, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Lambda)):
+            elif not isinstance(node, _WITHOUT_ENTRIES):
                 todo += ((child, place) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
 
     def _call(self, node: ast.Call, place: _Place, todo: _Todo) -> None:

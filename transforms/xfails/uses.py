@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from transforms.python.flow.nodes import dotted
+from transforms.python.flow.nodes import all_nodes, dotted
 from transforms.xfails.facts import EVERY, Test
 from transforms.xfails.literals import devices_of, dtypes_of, elements, keyword, text
 
@@ -121,12 +121,12 @@ def _read_by_calls(tree: ast.Module) -> Iterator[tuple[tuple[str, str], list[str
 
 
 def _names(node: ast.AST) -> list[str]:
-    return [child.id for child in ast.walk(node) if isinstance(child, ast.Name)]
+    return [child.id for child in all_nodes([node]) if isinstance(child, ast.Name)]
 
 
 def _flows(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Pairs of registries of which the first is joined into the second."""
-    for node in ast.walk(tree):
+    for node in all_nodes([tree]):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             joined = isinstance(node.value, ast.BinOp) or (
                 isinstance(node.value, ast.Call) and dotted(node.value.func).endswith(".union")
