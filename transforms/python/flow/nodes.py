@@ -53,6 +53,8 @@ TESTS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "bool", "a
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 """The fields of each kind of node that may hold others."""
 
+# torch/jit/_trace.py (is_tracing) and torchvision/__init__.py (_is_tracing) ask torch._C._get_tracing_state.
+_TRACING = ("jit.is_tracing", "torchvision._is_tracing", "_C._get_tracing_state")
 _COMPILING = re.compile(r"^is_(?:torch)?(?:dynamo)?_?compiling$")
 
 
@@ -167,7 +169,7 @@ def outcome_traced(node: ast.expr) -> bool | None:
     `torch.jit.is_scripting()` and `is_tracing()` are False there, `torch.compiler.is_compiling()` and its kin are True.
     """
     if isinstance(node, ast.Call):
-        of_jit = called(node) == "is_scripting" or dotted(node.func).endswith("jit.is_tracing")
+        of_jit = called(node) == "is_scripting" or dotted(node.func).endswith(_TRACING)
         return False if of_jit else True if _COMPILING.match(called(node)) else None
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         inner = outcome_traced(node.operand)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -14,8 +15,9 @@ from transforms.python.flow.guesses import not_empty
 from transforms.python.flow.imported import torch_name
 from transforms.python.flow.inferring import inferred
 from transforms.python.flow.interpret import Interpreter
-from transforms.python.flow.nodes import EXITS, blocks, called, called_as, dotted, operands_traced, outcome_traced
+from transforms.python.flow.nodes import called, called_as, dotted, outcome_traced
 from transforms.python.flow.torch_names import CHECKS, COUNTED, OF_NUMBERS, TORCH_MODULES
+from transforms.python.flow.untraced import untraced
 from transforms.python.flow.values import A_SIZE, BOOL, FLOAT, INT, PARAMETER, SHAPE, TUPLE, Value
 
 GUARD_CALLS = frozenset({"guard_or_false", "guard_or_true", "statically_known_true", "sym_and", "sym_or", "sym_not"})
@@ -37,7 +39,6 @@ _PLACES = frozenset(
     | {ast.Subscript}
 )
 _FEW = re.compile(r"len\(.+\) < 2")
-_SKIPPING = frozenset({ast.If, ast.IfExp, ast.Raise, ast.JoinedStr, ast.BoolOp})
 
 
 class Site(NamedTuple):
@@ -82,7 +83,7 @@ def sites(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[Site]:
     places = [node for node in nodes if type(node) in _PLACES]
     if not places:
         return
-    skipped, settled = set(_skipped(nodes)), set(_settled(places))
+    skipped, settled = set(_skipped(nodes, values)), set(_settled(places))
     for node in places:
         if id(node) in skipped:
             continue
@@ -164,41 +165,18 @@ def _holds_size(value: Value) -> bool:
     return value.kind in (INT, SHAPE) or (value.kind == TUPLE and any(map(_holds_size, value.items)))
 
 
-def _skipped(nodes: Sequence[ast.AST]) -> Iterator[int]:
-    for node in nodes:
-        kind = type(node)
-        if kind not in _SKIPPING:
-            continue
-        roots: list[ast.AST] = [node] if isinstance(node, (ast.Raise, ast.JoinedStr)) else []
-        if isinstance(node, (ast.If, ast.IfExp)) and (outcome := outcome_traced(node.test)) is not None:
-            path = node.orelse if outcome else node.body
-            roots += path if isinstance(path, list) else [path]
-        elif isinstance(node, ast.BoolOp):
-            roots += node.values[len(operands_traced(node)) :]
-        for root in roots:
-            yield from map(id, ast.walk(root))
-    for statement in _left_behind(nodes):
-        yield from map(id, ast.walk(statement))
+def _skipped(nodes: Sequence[ast.AST], values: Interpreter) -> Iterator[int]:
+    roots = [node for node in nodes if isinstance(node, (ast.Raise, ast.JoinedStr))]
+    for root in (*roots, *untraced(nodes, partial(_outcome, values=values))):
+        yield from map(id, ast.walk(root))
 
 
-def _left_behind(nodes: Sequence[ast.AST]) -> Iterator[ast.stmt]:
-    """The statements that only eager comes to: `if torch.compiler.is_compiling(): return …` stands before them."""
-    leaving = {id(node) for node in nodes if isinstance(node, ast.If) and isinstance(_traced_end(node), EXITS)}
-    if not leaving:
-        return
-    inner = [block for node in nodes if isinstance(node, ast.stmt) for block in blocks(node)]
-    held = {id(statement) for block in inner for statement in block}
-    top = [node for node in nodes if isinstance(node, ast.stmt) and id(node) not in held]
-    for block in (*inner, sorted(top, key=lambda statement: (statement.lineno, statement.col_offset))):
-        first = next((index for index, statement in enumerate(block) if id(statement) in leaving), len(block))
-        yield from block[first + 1 :]
-
-
-def _traced_end(branch: ast.If) -> ast.stmt | None:
-    """The last statement of the path that every trace takes through a branch; None where sizes decide."""
-    outcome = outcome_traced(branch.test)
-    path = [] if outcome is None else branch.body if outcome else branch.orelse
-    return path[-1] if path else None
+def _outcome(test: ast.expr, values: Interpreter) -> bool | None:
+    """As `outcome_traced`, and False where a size is asked whether it is a Tensor: `torch.jit.trace` makes it one."""
+    if isinstance(test, ast.Call) and called(test) == "isinstance" and len(test.args) == 2:
+        is_tensor = dotted(test.args[1]) in ("Tensor", "torch.Tensor")
+        return False if is_tensor and values.value(test.args[0]).integral else None
+    return outcome_traced(test)
 
 
 def _settled(nodes: Sequence[ast.AST]) -> Iterator[int]:

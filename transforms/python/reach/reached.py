@@ -186,7 +186,7 @@ def reach(
         while queue := next(filter(None, queues.values()), None):  # the way from an operator says most
             reached = queue.pop()
             reaches, why = called.setdefault(reached.definition, {}), f"called by {reached.definition.function.name}"
-            for name in reached.definition.function.calls:
+            for name in reached.definition.function.traced_calls:
                 for method in tree.overriding(reached.definition, name):
                     left = reached.inlined and _left_to_eager(tree, method)
                     if not left and not _folder(tree.import_path(method.path)).apart:

@@ -24,6 +24,7 @@ from transforms.python.reading.extract import (
     passed_on,
     primitives,
     scopes,
+    untraced_in,
 )
 from transforms.python.reading.facts import Body, Call
 from transforms.python.reading.parsing import NestedTooDeep
@@ -103,7 +104,7 @@ def _body(scope: Scope, values: Interpreter, prims: bool) -> Body:
 
 def _calls(scope: Scope, values: Interpreter, prims: bool) -> set[Call]:
     calls = set(map(Call, primitives(scope.nodes))) if prims else set()
-    for call in calls_in(scope):
+    for call in calls_in(scope, untraced_in(scope)):
         if callee := dotted(call.func):
             passed = ((slot, values.value(argument)) for slot, argument in _slots(call))
             # What functions of other modules are given decides nothing here, and numbers only what no other file calls.

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from transforms.python.flow.catching import caught_calls, ended, passed_functions
 from transforms.python.flow.nodes import TELLING_OF_VALUES, dotted, named_parameters, own_nodes, telling_nodes, written
 from transforms.python.flow.torch_names import METHODS
+from transforms.python.flow.untraced import untraced
 from transforms.python.flow.values import A_SHAPE, A_SIZE
 from transforms.python.reading.facts import FileFacts, Function, of_functions, unreadable
 from transforms.python.reading.parsing import NestedTooDeep, parse
@@ -134,6 +135,7 @@ def extract(path: str, source: bytes) -> FileFacts:
     except (SyntaxError, ValueError) as error:
         return unreadable(path, source, error)
     sized, disabling, prims = _asks_for_sizes(source), b"disable" in source, b"prims" in source
+    selective = any(word in source for word in (b"scripting", b"tracing", b"compiling"))
     functions: list[Function] = []
     imports: dict[str, str] = {}
     inner_imports: dict[str, str] = {}
@@ -160,7 +162,9 @@ def extract(path: str, source: bytes) -> FileFacts:
             if not isinstance(scope.node, Definition):
                 continue
             try:
-                functions.append(_function(scope, scope.node, _callees(scope, sized, prims)))
+                callees = _callees(scope, sized, prims)
+                traced = _callees(scope, sized, prims, untraced_in(scope)) if selective else callees
+                functions.append(_function(scope, scope.node, callees, callees - traced))
             except RecursionError:
                 functions.append(_nested(scope, scope.node))
     return FileFacts(
@@ -280,7 +284,9 @@ def _scripted_operators(passed: Iterable[tuple[str, str]], functions: Sequence[F
     return {operator for callee, operator in passed if callee in scripting}
 
 
-def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, callees: Iterable[str]) -> Function:
+def _function(
+    scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, callees: Iterable[str], untraced: Iterable[str]
+) -> Function:
     arguments = node.args
     function = Function(
         scope.name,
@@ -294,6 +300,7 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, callee
         positional - len(arguments.defaults),
         arguments.vararg.arg if arguments.vararg and not arguments.vararg.annotation else "",
         tuple(sorted(callees)),
+        tuple(sorted(untraced)),
         method=scope.owner is not None,
         bases=tuple(map(written, scope.owner.bases)) if scope.owner else (),
         caught=caught_calls(scope.telling),
@@ -304,23 +311,30 @@ def _function(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef, callee
     return function
 
 
-def calls_in(scope: Scope) -> Iterator[ast.Call]:
-    """The calls that a scope makes when it runs; its decorators are called where it is defined."""
+def calls_in(scope: Scope, without: Collection[int] = ()) -> Iterator[ast.Call]:
+    """The calls that a scope makes when it runs, but for those nodes; its decorators are called where it is defined."""
     decorators = getattr(scope.node, "decorator_list", ())
-    return (node for node in scope.telling if type(node) is ast.Call and node not in decorators)
+    calls = (node for node in scope.telling if type(node) is ast.Call and node not in decorators)
+    return (call for call in calls if id(call) not in without)
 
 
-def called_in(scope: Scope) -> set[str]:
+def called_in(scope: Scope, without: Collection[int] = ()) -> set[str]:
     """The callees of a scope as written."""
-    return {dotted(call.func) for call in calls_in(scope)} - {""}
+    return {dotted(call.func) for call in calls_in(scope, without)} - {""}
 
 
-def _callees(scope: Scope, sized: bool, prims: bool) -> set[str]:
+def untraced_in(scope: Scope) -> set[int]:
+    """The nodes of a function that no trace of it runs."""
+    body = scope.node.body if isinstance(scope.node, Definition) else ()
+    return {id(node) for root in untraced(scope.telling, body=body) for node in ast.walk(root)}
+
+
+def _callees(scope: Scope, sized: bool, prims: bool, without: Collection[int] = ()) -> set[str]:
     """What a function calls, as written; where values are followed, what it passes on too, which then is called."""
     if not sized:
-        return called_in(scope)
+        return called_in(scope, without)
     callees: set[str] = set()
-    for call in calls_in(scope):
+    for call in calls_in(scope, without):
         if callee := dotted(call.func):
             callees.add(callee)
             callees.update(passed_on(call, callee))

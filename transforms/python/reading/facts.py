@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from transforms.python.flow.values import Value
@@ -53,6 +53,8 @@ class Function(NamedTuple):
     """The name of `*args`; "" where there is none, or where it has an annotation."""
     calls: tuple[str, ...] = ()
     """The callees as written, sorted."""
+    untraced: tuple[str, ...] = ()
+    """Of `calls` those that no trace makes: behind `if torch.jit.is_scripting()`, say."""
     method: bool = False
     bases: tuple[str, ...] = ()
     """Of the class a method belongs to."""
@@ -62,6 +64,11 @@ class Function(NamedTuple):
     """Of `calls` those whose exceptions may end in the function, with what ends them: see flow.catching."""
     ends: str = ""
     """Of a context manager: the exceptions that it may end, each behind a space."""
+
+    @property
+    def traced_calls(self) -> Sequence[str]:
+        """Those of `calls` that a trace may make."""
+        return [name for name in self.calls if name not in self.untraced] if self.untraced else self.calls
 
     @property
     def own_name(self) -> str:

@@ -44,3 +44,25 @@ def test_a_return_of_the_compiler_leaves_what_stands_before_it_and_around_its_bl
     inner = "".join(f"    {line}\n" for line in f"{COMPILING}{ASKS}".splitlines())
     source = f"def f(x: Tensor):\n    if x.size(0) == 7:\n        x = x + 1\n    if x.dim() > 2:\n{inner}{ASKS}"
     assert [finding.line for finding in find(source, inlined=True)] == [2, 8]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "size", "found"),
+    [
+        ("x: Tensor", "x.size(0)", 0),
+        ("x: Tensor", "x.shape[-1]", 0),
+        ("x: Tensor, n", "n", 1),
+        ("x: Tensor, n: Union[int, Tensor]", "n", 1),
+        ("x: Tensor, n: Optional[Tensor]", "n", 1),
+        ("x: Tensor, n", "n if n is not None else x.size(0)", 1),
+    ],
+)
+def test_where_a_size_is_a_tensor_only_torch_jit_trace_comes(parameters: str, size: str, found: int) -> None:
+    source = f"def f({parameters}):\n    n = {size}\n    if isinstance(n, torch.Tensor):\n    {ASKS}    return x\n"
+    assert len(find(source, inlined=True)) == found
+    conditional = (
+        f"def f({parameters}):\n    n = {size}\n    return torch.as_tensor(x.size(1)) if isinstance(n, Tensor) else x\n"
+    )
+    assert len(find(conditional, inlined=True)) == found
+    other = source.replace("torch.Tensor)", "int)")
+    assert len(find(other, inlined=True)) == 1

@@ -132,6 +132,26 @@ def test_what_is_still_compiled(kept: str) -> None:
     assert set(reached(a=source)[1]) == {"a.py:f", "a.py:g"}
 
 
+@pytest.mark.parametrize(
+    ("body", "traced"),
+    [
+        ("if torch.jit.is_scripting():\n        return g(x)\n    return x", False),
+        ("if torchvision._is_tracing():\n        return g(x)\n    return x", False),
+        ("if not torch._C._get_tracing_state():\n        return x\n    g(x)\n    return x", False),
+        ("return g(x) if torch.jit.is_tracing() and x.dim() > 2 else x", False),
+        ("return apply(g, x) if torch.jit.is_scripting() else x", False),
+        ("if torch.compiler.is_compiling():\n        return x\n    g(x)\n    return x", False),
+        ("if torch.jit.is_scripting():\n        g(x)\n    return g(x)", True),
+        ("if torch.jit.is_scripting() or x.dim() > 2:\n        return g(x)\n    return x", True),
+        ("if x.dim() > 2:\n        if torch.compiler.is_compiling():\n            return x\n    return g(x)", True),
+    ],
+)
+def test_what_only_torchscript_or_eager_calls_is_no_way_on(body: str, traced: bool) -> None:
+    source = f"import torch\nimport torchvision\ndef g(x):\n    return x\n@torch.compile\ndef f(x):\n    {body}\n"
+    functions = reached(code=source)[1]
+    assert functions.keys() == ({"code.py:f", "code.py:g"} if traced else {"code.py:f"})
+
+
 def test_what_a_helper_returns_reaches_its_caller() -> None:
     _, found = reached(
         a="from b import sizes\n@register_meta(aten.x)\ndef f(x):\n    m, n = sizes(x)\n    return x.size(0), g(n)\n"
