@@ -43,10 +43,10 @@ def source(expressions: Sequence[str]) -> str:
 def graphs(function: Any) -> int:
     """How many graphs serve a function for three numbers of rows, each of which gives what eager gives."""
     import torch
-    from torch._dynamo.testing import CompileCounter
+    from torch._dynamo.testing import CompileCounterWithBackend
 
     torch._dynamo.reset()
-    counter = CompileCounter()
+    counter = CompileCounterWithBackend("aot_eager")
     compiled: Any = torch.compile(function, backend=counter, dynamic=True)
     for rows in (8, 5, 13):
         x = torch.arange(2.0 * rows).view(rows, 2)

@@ -14,7 +14,8 @@ constant; slices that begin elsewhere, take steps, or read what the path changes
 does not trace; and tensors of which somebody may see that they were copied, as for padding-branch.
 
 Why: one graph pads and cuts. The branch fails where the size is not known while tracing; where it is dynamic there is a
-graph for what is short, one for what is long, and often one for what fits.
+graph for what is short, one for what is long, and often one for what fits. What is computed with the slice of another
+dimension than the first may still ask whether it is contiguous, for two graphs in place of three.
 
 Fix safety: review. What is long is copied where it is compiled, before it is cut.
 

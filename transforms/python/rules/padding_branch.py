@@ -4,16 +4,19 @@
         x = F.pad(x, (0, pad))                          x = F.pad(x, (0, pad))
     if n % m != 0:                                  if torch.compiler.is_compiling() or n % m != 0:
         x = F.pad(x, (0, m - n % m))                    x = F.pad(x, (0, (m - n % m) % m))
-    if n < m:                                       if torch.compiler.is_compiling() or n < m:
-        k = x.new_zeros(m - n, c)                       k = x.new_zeros(max(m - n, 0), c)
-        x = torch.cat([x, k])                           x = torch.cat([x, k])
+    if n < m:                                       if torch.compiler.is_compiling():
+        k = x.new_zeros(m - n, c)                       x = F.pad(x, (0, 0, 0, max(m - n, 0)))
+        x = torch.cat([x, k])                       elif n < m:
+                                                        k = x.new_zeros(m - n, c)
+                                                        x = torch.cat([x, k])
 
 What it does: wherever the code is compiled the tensor is padded, by 0 where eager pads not at all; eager branches as
 before. In fakes and metas, which eager does not run, and in PyTorch itself, `guard_or_true` decides. That the amounts
 are 0 there is tried with numbers in the place of the sizes: they stay as they are, or become what is missing to a
 multiple (`(m - n % m) % m`), the remainder itself, or no less than 0. Blocks are taken to be wider than 0. What is
 joined with the tensor has to be made of its own sizes, of which all are seen, its dtype and its device: nothing of
-another dtype changes it too. A variable that is 0 else, and read below, is given the amount that may be 0, and so is
+another dtype changes it too; where it is compiled it is padded instead, as a tensor of 0, of 1 and of more rows is a
+graph each. A variable that is 0 else, and read below, is given the amount that may be 0, and so is
 one that is several amounts. Several tensors may be padded at once, by `map` or a comprehension, a length may grow by as
 much (`n = n + pad`), and a branch may return what is padded where the next statement returns it as it is. Left are
 other paddings than by a constant, or by what becomes no less than 0 and is not known for an int, branches that do more,
@@ -42,6 +45,8 @@ from codemod.model.transform import Example
 from transforms.python.writing.asked_anyway import asked_anyway
 from transforms.python.writing.compiled import asked_of, served
 from transforms.python.writing.copies import copy_is_seen
+from transforms.python.writing.joined import REASON as JOINED
+from transforms.python.writing.joined import padded_instead
 from transforms.python.writing.paddings import Padding, amount_changes, chosen_padding, forms, padding
 from transforms.python.writing.place import Place, Rewrite
 
@@ -108,6 +113,11 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     if place.inlined and (reason := asked_anyway(place, asked)):
         return Rewrite(Level.MANUAL, MESSAGE, reason=reason, refusal="asked-anyway")
+    if place.inlined and found.joined:
+        change = padded_instead(place, branch, asked, found, amounts[0]) if truth else None
+        if change is None:
+            return Rewrite(Level.MANUAL, MESSAGE, reason=JOINED, refusal="joined")
+        return Rewrite(Level.REVIEW, MESSAGE, (change,), general=truth)
     changes = (*served(place, branch.test, truth, truth), *amount_changes(place, found.amounts, amounts))
     return Rewrite(Level.REVIEW, MESSAGE, changes, general=truth)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from transforms.python.flow.imported import torch_name
 from transforms.python.flow.nodes import called, dotted
@@ -16,8 +17,28 @@ _JOINS = frozenset({"torch.cat", "torch.concat", "torch.concatenate"})
 _MAKERS = re.compile(r"^torch\.(?:zeros|ones|full)$")
 _METHODS = frozenset({"new_zeros", "new_ones", "new_full"})
 _CONVERSIONS = frozenset({"to", "type", "type_as"})
-_KEYWORDS = frozenset({"dtype", "device", "fill_value"})
+_KEYWORDS = frozenset({"dtype", "device", "fill_value", "size"})
 _INFINITE = re.compile(r"^(?:float\('-?(?:inf|nan)'\)|(?:torch|math|np|numpy)\.(?:inf|nan))$")
+
+
+class Filled(NamedTuple):
+    """A tensor that is joined with a filling, and by how much that makes it longer."""
+
+    tensor: ast.Name
+    amount: ast.expr
+    before: bool
+    """Whether the filling comes first."""
+    behind: int | None
+    """How many dimensions are behind the one in which they are joined; None where that is not known."""
+    rank: int
+    """How many dimensions the tensor has; 0 where that is not known."""
+    number: str
+    """What it is filled with, as written."""
+
+    @property
+    def amounts(self) -> ast.Tuple:
+        """The amount, as `F.pad` is given several."""
+        return ast.Tuple([self.amount], ast.Load())
 
 
 def is_filling(value: ast.expr) -> bool:
@@ -26,8 +47,8 @@ def is_filling(value: ast.expr) -> bool:
     return made is not None and (bool(_MAKERS.match(torch_name(made.func))) or called(made) in _METHODS)
 
 
-def filled_by(place: Place, value: ast.expr, fillings: Mapping[str, ast.expr]) -> tuple[ast.expr, ast.expr] | None:
-    """The tensor and, as a tuple, the amount of what joins one with a filling of its own sizes else; or None.
+def filled_by(place: Place, value: ast.expr, fillings: Mapping[str, ast.expr]) -> Filled | None:
+    """What joins a tensor with a filling of its own sizes else; None for other expressions.
 
     `fillings` are variables that hold such. The filling is one of the tensor's dtype and device: an empty tensor of
     another dtype changes that of what it is joined with.
@@ -43,8 +64,14 @@ def filled_by(place: Place, value: ast.expr, fillings: Mapping[str, ast.expr]) -
     for tensor, other in (parts, parts[::-1]):
         filling = fillings.get(other.id, other) if isinstance(other, ast.Name) else other
         if isinstance(tensor, ast.Name) and is_filling(filling) and _is_of(place, filling, tensor.id):
-            amount = _amount(place, _sizes(place, filling), tensor.id, dimension)
-            return (tensor, ast.Tuple([amount], ast.Load())) if amount is not None else None
+            sizes = _sizes(place, filling)
+            amount = _amount(place, sizes, tensor.id, dimension)
+            if amount is None:
+                return None
+            own = _own(place)
+            rank = own.rank(tensor.id) if own else 0
+            behind = -dimension - 1 if dimension < 0 else rank - dimension - 1 if rank else None
+            return Filled(tensor, amount, tensor is parts[1], behind, rank, _number(filling))
     return None
 
 
@@ -57,22 +84,34 @@ def _made(value: ast.expr) -> tuple[ast.Call | None, list[ast.Call]]:
     return (value if isinstance(value, ast.Call) else None), conversions
 
 
+def _filled_with(made: ast.Call) -> ast.expr:
+    """What the call of a maker fills with."""
+    if called(made) in ("full", "new_full"):
+        named = (keyword.value for keyword in made.keywords if keyword.arg == "fill_value")
+        return made.args[1] if len(made.args) > 1 else next(named, ast.Constant(0))
+    return ast.Constant(int("ones" in called(made)))
+
+
+def _number(filling: ast.expr) -> str:
+    made = _made(filling)[0]
+    return ast.unparse(_filled_with(made)) if made is not None else ""
+
+
 def _sizes(place: Place, filling: ast.expr) -> Sequence[ast.expr]:
     """The sizes that a filling is given; none where what it is filled with may be no number, or may act."""
     made = _made(filling)[0]
-    if made is None or not made.args:
+    sizes = {keyword.arg: keyword.value for keyword in made.keywords}.get("size") if made else None
+    if made is None or not (made.args or sizes):
         return ()
-    full = called(made) in ("full", "new_full")
-    named = {keyword.arg: keyword.value for keyword in made.keywords}
-    number = made.args[1] if full and len(made.args) > 1 else named.get("fill_value", ast.Constant(0))
+    full, number = called(made) in ("full", "new_full"), _filled_with(made)
     number = number.operand if isinstance(number, ast.UnaryOp) else number
     constant = isinstance(number, ast.Constant) or _INFINITE.match(ast.unparse(number))
     if not constant and not (isinstance(number, ast.Name) and place.values.value(number).numbers):
         return ()
-    first = made.args[0]
+    first = _held(place, sizes or made.args[0])
     if isinstance(first, (ast.Tuple, ast.List)):
-        return first.elts if full or len(made.args) == 1 else ()
-    return () if full else made.args
+        return first.elts if full or len(made.args) <= 1 else ()
+    return () if full or sizes else made.args
 
 
 def _is_of(place: Place, filling: ast.expr, tensor: str) -> bool:
@@ -93,18 +132,26 @@ def _is_of(place: Place, filling: ast.expr, tensor: str) -> bool:
 
 
 def _text(place: Place, node: ast.expr) -> str:
-    """The source of an expression, and of a variable that of its only value, where that still is the same."""
+    return ast.unparse(_held(place, node))
+
+
+def _held(place: Place, node: ast.expr) -> ast.expr:
+    """An expression, and of a variable its only value, where that still is the same."""
     values = place.assigned(node.id) if isinstance(node, ast.Name) and not place.in_loop else []
     held = values[0] if len(values) == 1 else None
-    return ast.unparse(node if held is None or is_changed(place, held) else held)
+    return node if held is None or is_changed(place, held) else held
+
+
+def _own(place: Place) -> EqualSizes | None:
+    branch = place.site.node
+    return EqualSizes(place, branch, True) if isinstance(branch, (ast.If, ast.IfExp)) else None
 
 
 def _amount(place: Place, sizes: Sequence[ast.expr], tensor: str, dimension: int) -> ast.expr | None:
     """The one of `sizes` in the dimension in which they are joined, where all others are those of the tensor."""
-    branch = place.site.node
-    if not isinstance(branch, (ast.If, ast.IfExp)) or not sizes:
+    own, count = _own(place), len(sizes)
+    if own is None or not sizes:
         return None
-    own, count = EqualSizes(place, branch, True), len(sizes)
     starred = [at for at, size in enumerate(sizes) if isinstance(size, ast.Starred)]
     at = dimension if dimension >= 0 else dimension + count
     if not 0 <= at < count or len(starred) > 1 or at in starred:

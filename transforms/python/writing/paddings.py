@@ -13,7 +13,7 @@ from transforms.python.flow.parameters import may_be_left_out
 from transforms.python.flow.torch_names import TORCH_MODULES
 from transforms.python.flow.values import INT
 from transforms.python.writing.evaluation import evaluated_before
-from transforms.python.writing.fillings import filled_by, is_filling
+from transforms.python.writing.fillings import Filled, filled_by, is_filling
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.numbers import FEWEST, PLAIN, Arithmetic, value_of
 from transforms.python.writing.place import Change, Place
@@ -28,6 +28,10 @@ class Padding(NamedTuple):
 
     amounts: list[ast.expr]
     held: dict[str, ast.expr]
+    joined: Sequence[Filled] = ()
+    """What is joined with a filling, and not padded otherwise."""
+    outliving: frozenset[str] = frozenset()
+    """The variables among `held` that are read elsewhere too."""
 
 
 class Padded(NamedTuple):
@@ -35,11 +39,13 @@ class Padded(NamedTuple):
 
     tensors: dict[str, ast.expr]
     amounts: ast.expr
+    joined: tuple[Filled, ...] = ()
 
 
 def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) -> Padding | None:
     """What one path of a branch pads by with a constant, where the other keeps the tensors as they are; else None."""
     found, targets, changed = Padding([], {}), set[str](), set[str]()
+    joined: list[Filled] = []
     fillings: dict[str, ast.expr] = {}
     nothing = {id(s): ast.unparse(s.targets[0]) for s in kept if isinstance(s, ast.Assign) and _is_nothing(s)}
     keeping = [s for s in kept if id(s) not in nothing]
@@ -85,6 +91,7 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
             if not keeps or _may_be_none(place, tensor):
                 return None
         found.amounts.extend(elements)
+        joined.extend(given.joined)
         targets |= given.tensors.keys()
         changed |= given.tensors.keys()
     outlives = _outliving(place, {*found.held, *fillings}, padded) if found.amounts else set[str]()
@@ -92,12 +99,13 @@ def padding(place: Place, padded: Sequence[ast.stmt], kept: Sequence[ast.stmt]) 
         return None
     if not _only_keeps(keeping, targets) or not found.held.keys() >= set(nothing.values()):
         return None
-    if not all(any(part in found.amounts for part in ast.walk(filling)) for filling in fillings.values()):
+    if not all(any(part in found.amounts for part in _made_of(filling, found.held)) for filling in fillings.values()):
         return None  # of less than nothing none can be made, and its amount is changed where it is joined
     found.amounts.extend(lengths)
     named = outlives | _shared(found, fillings)
     own = [amount for amount in found.amounts if not (isinstance(amount, ast.Name) and amount.id in named)]
-    return found._replace(amounts=[*own, *(found.held[name] for name in sorted(named))])
+    amounts_of = [*own, *(found.held[name] for name in sorted(named))]
+    return Padding(amounts_of, found.held, joined, frozenset(outlives))
 
 
 def _padded(place: Place, statement: ast.Assign, fillings: dict[str, ast.expr]) -> Padded | None:
@@ -105,8 +113,16 @@ def _padded(place: Place, statement: ast.Assign, fillings: dict[str, ast.expr]) 
     (target,) = statement.targets
     if not isinstance(target, ast.Name):
         return _padded_each(place, statement)
-    given = padded_by(statement.value) or filled_by(place, statement.value, fillings)
-    return Padded({target.id: given[0]}, given[1]) if given else None
+    if (given := padded_by(statement.value)) is not None:
+        return Padded({target.id: given[0]}, given[1])
+    filled = filled_by(place, statement.value, fillings)
+    return Padded({target.id: filled.tensor}, filled.amounts, (filled,)) if filled else None
+
+
+def _made_of(filling: ast.expr, held: dict[str, ast.expr]) -> Iterator[ast.AST]:
+    """The parts of what is made to pad, and of the variables in it."""
+    for node in (filling, *(held[name] for name in variables_in(filling) if name in held)):
+        yield from ast.walk(node)
 
 
 def _shared(found: Padding, fillings: dict[str, ast.expr]) -> set[str]:
@@ -145,10 +161,11 @@ def _may_be_none(place: Place, tensor: ast.expr) -> bool:
 
 def chosen_padding(place: Place, value: ast.expr, other: ast.expr) -> Padding | None:
     """The same of a conditional expression that is `value`, padded, or `other`; else None."""
-    given = padded_by(value) or filled_by(place, value, {})
-    if given is None or not listed(given[1]) or ast.dump(given[0]) != ast.dump(other):
+    filled = filled_by(place, value, {})
+    given = padded_by(value) or (filled and (filled.tensor, filled.amounts))
+    if not given or not listed(given[1]) or ast.dump(given[0]) != ast.dump(other):
         return None
-    return Padding(listed(given[1]), {})
+    return Padding(listed(given[1]), {}, [filled] if filled else [])
 
 
 def listed(amounts: ast.expr) -> list[ast.expr]:
@@ -239,7 +256,7 @@ def forms(place: Place, found: Padding, asked: ast.expr, truth: bool) -> list[as
 
     None where that cannot be seen by the numbers that are drawn for the sizes.
     """
-    named = {part.target.id: part.value for part in ast.walk(asked) if isinstance(part, ast.NamedExpr)}
+    named = _named(asked)
     if any(name in found.held or len(place.assigned(name)) > 1 for name in named):
         return None
     arithmetic = Arithmetic(place, found.held | named)
@@ -263,6 +280,22 @@ def forms(place: Place, found: Padding, asked: ast.expr, truth: bool) -> list[as
             return None
         chosen.append(form)
     return chosen
+
+
+def may_be_less(place: Place, found: Padding, asked: ast.expr) -> bool:
+    """Whether an amount may be less than 0 where `asked` holds, by the numbers that are drawn for the sizes."""
+    arithmetic = Arithmetic(place, found.held | _named(asked))
+    condition = arithmetic.function(asked)
+    amounts = [arithmetic.function(amount) for amount in found.amounts]
+    if condition is None or None in amounts:
+        return True
+    padding = [drawn for drawn in arithmetic.draws() if value_of(condition, drawn)]
+    values = (value_of(amount, drawn) for amount in amounts if amount for drawn in padding)
+    return any(value is None or value < 0 for value in values)
+
+
+def _named(asked: ast.expr) -> dict[str, ast.expr]:
+    return {part.target.id: part.value for part in ast.walk(asked) if isinstance(part, ast.NamedExpr)}
 
 
 def _forms(arithmetic: Arithmetic, amount: ast.expr, asked: ast.expr) -> Iterator[ast.expr]:
@@ -339,10 +372,10 @@ def amount_changes(place: Place, old: Sequence[ast.expr], new: Sequence[ast.expr
     """The changes that write amounts anew. Raises Undecided where one is not known for an int."""
     for amount, form in zip(old, new, strict=True):
         if form is not amount:
-            yield Change(place.layout.start(amount), place.layout.end(amount), _text(place, form))
+            yield Change(place.layout.start(amount), place.layout.end(amount), amount_text(place, form))
 
 
-def _text(place: Place, amount: ast.expr) -> str:
+def amount_text(place: Place, amount: ast.expr) -> str:
     """The source of an amount; Dynamo makes `max` symbolic by itself."""
     if isinstance(amount, ast.Call) and place.inlined:
         place.names.builtin("max")

@@ -143,7 +143,7 @@ def test_one_graph_serves_what_took_one_for_each_size(rewrite: Any, form: str) -
     graphs = []
     for function in functions(rewrite, form):
         torch._dynamo.reset()
-        counter = counters.CompileCounter()
+        counter = counters.CompileCounterWithBackend("aot_eager")
         compiled = torch.compile(function, backend=counter, dynamic=True)
         for size in (5, 17, 30):
             rows = torch.ones(size, size)

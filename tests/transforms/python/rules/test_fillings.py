@@ -7,41 +7,49 @@ from typing import Any
 
 import pytest
 
+from codemod.model.findings import Level
+from transforms.python.writing.joined import REASON
+
+COMPILED = "if torch.compiler.is_compiling():\n        "
 IF = "torch.compiler.is_compiling() or "
 HEAD = "@torch.compile\ndef f(x: Tensor, y: Tensor, m: int, flag: bool):\n    n, c = x.shape\n    pad = -n % m\n"
 
 
 @pytest.mark.parametrize(
-    ("filling", "join"),
+    ("filling", "join", "padded"),
     [
-        ("x.new_zeros(pad, c)", "torch.cat([x, {}])"),
-        ("x.new_zeros((pad, c))", "torch.cat((x, {}), 0)"),
-        ("x.new_ones([pad, x.shape[1]])", "torch.cat([{}, x], dim=0)"),
-        ("x.new_full((pad, c), -1.5)", "torch.concat([x, {}], axis=-2)"),
-        ("x.new_full((pad, c), -float('inf'))", "torch.cat([x, {}])"),
-        ("x.new_full((pad, c), math.inf)", "torch.cat([x, {}])"),
-        ("x.new_full((pad, x.size(-1)), fill_value=m)", "torch.concatenate([x, {}])"),
-        ("torch.zeros(pad, c, dtype=x.dtype, device=x.device)", "torch.cat([x, {}])"),
-        ("torch.ones((pad, c), device=device, dtype=x.dtype)", "torch.cat([x, {}])"),
-        ("torch.full((pad, c), 0, dtype=x.dtype, device=x.device)", "torch.cat([x, {}])"),
-        ("torch.zeros(pad, c).type_as(x)", "torch.cat([x, {}])"),
-        ("torch.zeros(pad, c).to(x)", "torch.cat([x, {}])"),
-        ("torch.zeros(pad, c).type(x.type())", "torch.cat([x, {}])"),
-        ("torch.zeros(pad, c).to(x.dtype).to(x.device)", "torch.cat([x, {}])"),
-        ("torch.zeros(pad, c, device=x.device).to(x.dtype)", "torch.cat([x, {}])"),
-        ("x.new_zeros(pad, *x.shape[1:])", "torch.cat([x, {}])"),
-        ("x.new_zeros(*x.shape[:-2], pad, c)", "torch.cat([x, {}], dim=-2)"),
-        ("x.new_zeros(x.shape[0], pad, *x.shape[2:])", "torch.cat([x, {}], dim=1)"),
+        ("x.new_zeros(pad, c)", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
+        ("x.new_zeros((pad, c))", "torch.cat((x, {}), 0)", "(0, 0, 0, pad)"),
+        ("x.new_ones([pad, x.shape[1]])", "torch.cat([{}, x], dim=0)", "(0, 0, pad, 0), value=1"),
+        ("x.new_full((pad, c), -1.5)", "torch.concat([x, {}], axis=-2)", "(0, 0, 0, pad), value=-1.5"),
+        ("x.new_full((pad, c), -float('inf'))", "torch.cat([x, {}])", "(0, 0, 0, pad), value=-float('inf')"),
+        ("x.new_full((pad, c), math.inf)", "torch.cat([x, {}])", "(0, 0, 0, pad), value=math.inf"),
+        ("x.new_full((pad, x.size(-1)), fill_value=7)", "torch.concatenate([x, {}])", "(0, 0, 0, pad), value=7"),
+        ("torch.zeros(pad, c, dtype=x.dtype, device=x.device)", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
+        ("torch.zeros(size=(pad, c), dtype=x.dtype, device=x.device)", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
+        ("torch.ones((pad, c), device=device, dtype=x.dtype)", "torch.cat([x, {}])", "(0, 0, 0, pad), value=1"),
+        ("torch.full((pad, c), 0, dtype=x.dtype, device=x.device)", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
+        ("torch.zeros(pad, c).type_as(x)", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
+        ("torch.zeros(pad, c).to(x)", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
+        ("torch.zeros(pad, c).type(x.type())", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
+        ("torch.zeros(pad, c).to(x.dtype).to(x.device)", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
+        ("torch.zeros(pad, c, device=x.device).to(x.dtype)", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
+        ("x.new_zeros(pad, *x.shape[1:])", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
+        ("x.new_zeros(*x.shape[:-2], pad, c)", "torch.cat([x, {}], dim=-2)", "(0, 0, 0, pad)"),
+        ("x.new_zeros(n, -c % m)", "torch.cat([x, {}], dim=1)", "(0, -c % m)"),
     ],
 )
-def test_what_fills_up_by_nothing_is_joined(rewrite: Any, filling: str, join: str) -> None:
-    above = f"{HEAD}    device = x.device\n"
-    whole = f"    if pad > 0:\n        x = {join.format(filling)}\n    return x + 1\n"
-    parts = f"    if pad > 0:\n        k = {filling}\n        x = {join.format('k')}\n    return x + 1\n"
-    chosen = f"    x = {join.format(filling)} if pad > 0 else x\n    return x + 1\n"
-    for body in (whole, parts, chosen):
-        wanted = above + body.replace("if pad", f"if {IF}pad")
-        assert ast.dump(ast.parse(rewrite(above + body, home=None))) == ast.dump(ast.parse(wanted))
+def test_what_fills_up_by_nothing_is_padded_where_it_is_compiled(
+    rewrite: Any, look: Any, filling: str, join: str, padded: str
+) -> None:
+    above, pad = f"{HEAD}    device = x.device\n", "-c % m" if "-c" in padded else "pad"
+    whole = f"    {{}}if {pad} > 0:\n        x = {join.format(filling)}\n    return x + 1\n"
+    parts = f"    {{}}if {pad} > 0:\n        k = {filling}\n        x = {join.format('k')}\n    return x + 1\n"
+    for body in (whole, parts):
+        wanted = above + body.format(f"{COMPILED}x = torch.nn.functional.pad(x, {padded})\n    el")
+        assert ast.dump(ast.parse(rewrite(above + body.format(""), home=None))) == ast.dump(ast.parse(wanted))
+    chosen = f"    x = {join.format(filling)} if {pad} > 0 else x\n    return x + 1\n"
+    assert [(finding.level, finding.reason) for finding in look(above + chosen)] == [(Level.MANUAL, REASON)]
 
 
 @pytest.mark.parametrize(
@@ -56,15 +64,54 @@ def test_what_fills_up_by_nothing_is_joined(rewrite: Any, filling: str, join: st
 def test_an_amount_becomes_nothing_where_nothing_is_missing(
     rewrite: Any, condition: str, amount: str, new: str
 ) -> None:
-    body = "    if {}:\n        x = torch.cat([x, x.new_zeros({}, c)])\n    return x + 1\n"
-    asked = f"flag and ({IF}n % m)" if "flag" in condition else f"{IF}{condition}"
-    assert rewrite(HEAD + body.format(condition, amount), home=None) == HEAD + body.format(asked, new)
+    body = f"    {{}}if {condition}:\n        x = torch.cat([x, x.new_zeros({amount}, c)])\n    return x + 1\n"
+    asked = COMPILED.replace("()", "() and flag") if "flag" in condition else COMPILED
+    padded = f"{asked}x = torch.nn.functional.pad(x, (0, 0, 0, {new}))\n    el"
+    assert rewrite(HEAD + body.format(""), home=None) == HEAD + body.format(padded)
 
 
 def test_of_more_dimensions_than_are_known_all_others_are_taken(rewrite: Any) -> None:
-    head = "@torch.compile\ndef f(x: Tensor, m: int):\n    k = m - x.shape[-1]\n"
-    body = "    if k > 0:\n        x = torch.cat([x, x.new_zeros(*x.shape[:-1], {})], dim=-1)\n    return x + 1\n"
-    assert rewrite(head + body.format("k"), home=None) == head + body.format("max(k, 0)").replace("if k", f"if {IF}k")
+    """And what is padded is laid out as what is joined, of whatever rank."""
+    head = "import torch.nn.functional as F\n@torch.compile\ndef f(x: Tensor, m: int):\n    k = m - x.shape[-1]\n"
+    body = "    {}if k > 0:\n        x = torch.cat([x, x.new_zeros(*x.shape[:-1], k)], dim=-1)\n    return x + 1\n"
+    padded = f"{COMPILED}x = F.pad(x, (0, max(k, 0))).contiguous()\n    el"
+    assert rewrite(head + body.format(""), home=None) == head + body.format(padded)
+
+
+@pytest.mark.parametrize(
+    ("held", "sizes"), [("size = (*x.shape[:-1], m - c % m)", "size"), ("k = m - c % m", "(n, k)")]
+)
+def test_what_is_held_on_the_way_is_written_out(rewrite: Any, held: str, sizes: str) -> None:
+    join = f"        {held}\n        x = torch.cat((x, torch.full({sizes}, 2, dtype=x.dtype, device=x.device)), -1)\n"
+    body = f"    {{}}if c % m != 0:\n{join}    return x + 1\n"
+    padded = f"{COMPILED}x = torch.nn.functional.pad(x, (0, (m - c % m) % m), value=2)\n    el"
+    assert rewrite(HEAD + body.format(""), home=None) == HEAD + body.format(padded)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if n != m:\n        x = torch.cat([x, x.new_zeros(m - n, c)])\n",
+        "    if pad:\n        x = torch.cat([x, x.new_full((pad, c), -1)])\n",
+        "    if pad:\n        x = torch.cat([x, x.new_full((pad, c), m)])\n",
+        "    if n < m:\n        x = torch.cat([x, x.new_zeros(m - n, c)])\n    else:\n        x = x\n",
+        "    if m > 9:\n        x = x + 1\n    elif n < m:\n        x = torch.cat([x, x.new_zeros(m - n, c)])\n",
+        "    if (k := -n % m) > 0:\n        x = torch.cat([x, x.new_zeros(k, c)])\n    x = x + k\n",
+        "    if y.numel() > 9 and n < m:\n        x = torch.cat([x, x.new_zeros(m - n, c)])\n",
+        "    if n % m:\n        pad = m - n % m\n        x = torch.cat([x, x.new_zeros(pad, c)])\n    x = x + pad\n",
+        "    if pad:\n        x = torch.cat([x, x.new_ones(pad, c)])\n        y = torch.cat([y, y.new_ones(pad, c)])\n",
+        "    if pad:\n        x = torch.cat([x, x.new_zeros(pad, c)])\n        n = n + pad\n    x = x + n\n",
+    ],
+)
+def test_what_is_joined_with_nothing_is_a_graph_of_its_own(look: Any, body: str) -> None:
+    findings = look(f"{HEAD}{body}    return x + y\n")
+    assert not any(finding.edits for finding in findings if finding.rule == "padding-branch")
+
+
+def test_a_fake_joins_what_fills_it_up(rewrite: Any) -> None:
+    source = "@register_fake('a::b')\ndef f(x: Tensor, m: int):\n    n, c = x.shape\n    pad = -n % m\n"
+    body = "    if {}:\n        x = torch.cat([x, x.new_zeros(pad, c)])\n    return x + 1\n"
+    assert body.format("guard_or_true(pad > 0)") in rewrite(source + body.format("pad > 0"), home=None)
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def test_one_graph_serves_what_took_one_for_each_size(rewrite: Any, number: str)
         names: dict[str, Any] = {}
         exec(text.replace("@torch.compile\n", ""), names)
         torch._dynamo.reset()
-        counter = counters.CompileCounter()
+        counter = counters.CompileCounterWithBackend("aot_eager")
         compiled = torch.compile(names["f"], backend=counter, dynamic=True)
         for size in (5, 17, 30):
             rows = torch.ones(size, size)
