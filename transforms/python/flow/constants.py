@@ -19,9 +19,10 @@ from transforms.python.flow.values import A_NUMBER, EMPTY, INT, NOTHING, OF_NUMP
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr)
 _NAMED = (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-_GLOBAL = re.compile(rb"\bglobal[ \t]+([^\n;#]+)")
+_GLOBAL = re.compile(rb"global(?<!\wglobal)[ \t]+([^\n;#]+)")
 _NO_FUNCTION = ast.parse("def scope(): pass").body[0]
-_STORES = re.compile(rb"(?<!\bself)(?<!\bcls)\.(\w+)(?=[ \t]*(?::[^=\n]+)?[-+*/%@&|^<>]{0,2}=(?!=))")
+# As the pattern of a class below, it begins with plain bytes, which Python searches for first.
+_STORES = re.compile(rb"\.(?<!\bself\.)(?<!\bcls\.)(\w+)(?=[ \t]*(?::[^=\n]+)?[-+*/%@&|^<>]{0,2}=(?!=))")
 
 
 class Constants:
@@ -73,7 +74,7 @@ class Constants:
 
     def _read(self, owner: ast.ClassDef) -> Mapping[str, Value]:
         """The attributes that a class assigns; none where it sets some by name, or the file has a class made of it."""
-        if re.search(rb"\bclass[ \t]+\w+\([^)]*\b%s\b" % owner.name.encode(), self._source):
+        if re.search(rb"class(?<!\wclass)[ \t]+\w+\([^)]*\b%b\b" % owner.name.encode(), self._source):
             return {}
         given: dict[str, list[Value]] = {}
         for name, value in self._assigned(owner):

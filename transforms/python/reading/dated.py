@@ -14,7 +14,10 @@ from transforms.releases.version import Release, release
 
 _VERSION = re.compile(r"(?<![\w.])torch\.__version__|\btorch_version\b", re.I)
 _AT_LEAST = re.compile(r"torch\w*(?:at_least|greater_or_equal|or_newer|_gte?\b|_ge\b)")
-_MENTIONED = re.compile(f"{_VERSION.pattern}|{_AT_LEAST.pattern}".encode(), re.I)
+# As one that begins with plain bytes, which Python searches for first, in lower case.
+_MENTIONED = re.compile(
+    rb"torch(?:(?<![\w.]torch)\.__version__|(?<!\wtorch)_version\b|\w*(?:at_least|greater_or_equal|or_newer|_gte?\b|_ge\b))"
+)
 """Helpers of libraries that take the oldest version: `torch_version_at_least("2.4")`, `is_torch_greater_or_equal`."""
 _FLIPPED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 
@@ -44,7 +47,7 @@ def minimum_at(source: bytes, line: int, minimum: Release | None) -> Release | N
 
 @lru_cache(maxsize=8)
 def _spans(source: bytes) -> tuple[Span, ...]:
-    return tuple(_of_block(parse(source).body)) if _MENTIONED.search(source) else ()
+    return tuple(_of_block(parse(source).body)) if _MENTIONED.search(source.lower()) else ()
 
 
 def _of_block(statements: Sequence[ast.stmt]) -> Iterator[Span]:
