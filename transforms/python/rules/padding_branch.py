@@ -15,11 +15,11 @@ before. In fakes and metas, which eager does not run, and in PyTorch itself, `gu
 are 0 there is tried with numbers in the place of the sizes: they stay as they are, or become what is missing to a
 multiple (`(m - n % m) % m`), the remainder itself, or no less than 0. Blocks are taken to be wider than 0. What is
 joined with the tensor has to be made of its own sizes, of which all are seen, its dtype and its device: nothing of
-another dtype changes it too; where it is compiled it is padded instead, as a tensor of 0, of 1 and of more rows is a
-graph each. A variable that is 0 else, and read below, is given the amount that may be 0, and so is
-one that is several amounts. Several tensors may be padded at once, by `map` or a comprehension, a length may grow by as
-much (`n = n + pad`), and a branch may return what is padded where the next statement returns it as it is. Left are
-other paddings than by a constant, or by what becomes no less than 0 and is not known for an int, branches that do more,
+another dtype changes it too. Where it is compiled it is padded instead, as a tensor of 0, of 1 and of more rows is a
+graph each. A variable that is 0 else, and read below, is given the amount that may be 0, and so is one that is several
+amounts. Several tensors may be padded at once, by `map` or a comprehension, a length may grow by as much (`n = n +
+pad`), and a branch may return what is padded where the next statement returns it as it is. Left are other paddings than
+by a constant, or by what becomes no less than 0 and is not known for an int, branches that do more,
 and tensors of which somebody may see that they were copied: what is written in place below, by whatever name or
 function, where it shares memory with what is padded or was; what is stored; what a traced function returns to a caller
 of its file that writes it (others get a copy of what is padded already). A call of what is not known is taken to write

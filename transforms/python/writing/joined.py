@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Mapping
 
 from transforms.python.flow.nodes import is_read
 from transforms.python.writing.compiled import COMPILING
@@ -46,7 +45,9 @@ def padded_instead(
     if named or place.layout.source.startswith(b"elif", start) or not all(map(is_read, others)):
         return None
     (filled,), (join,) = found.joined, joins
-    written = _Held(found.held).visit(copy.deepcopy(amount))
+    written = copy.deepcopy(amount)
+    for name, value in reversed(found.held.items()):
+        written = _Held(name, value).visit(written)
     if filled.behind is None or not _SAME.fullmatch(filled.number) or may_be_less(place, found, asked):
         return None
     call = _call(place, filled, amount_text(place, written))
@@ -84,11 +85,11 @@ def _call(place: Place, filled: Filled, amount: str) -> str:
 
 
 class _Held(ast.NodeTransformer):
-    """Puts what variables hold in their places."""
+    """Puts what a variable is given in its place."""
 
-    def __init__(self, held: Mapping[str, ast.expr]) -> None:
-        self._held = held
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self._name = name
+        self._value = value
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        held = self._held.get(node.id)
-        return node if held is None else self.visit(copy.deepcopy(held))
+        return copy.deepcopy(self._value) if node.id == self._name else node

@@ -96,6 +96,7 @@ def test_what_is_held_on_the_way_is_written_out(rewrite: Any, held: str, sizes: 
         "    if pad:\n        x = torch.cat([x, x.new_full((pad, c), m)])\n",
         "    if n < m:\n        x = torch.cat([x, x.new_zeros(m - n, c)])\n    else:\n        x = x\n",
         "    if m > 9:\n        x = x + 1\n    elif n < m:\n        x = torch.cat([x, x.new_zeros(m - n, c)])\n",
+        "    r = n % m\n    if r:\n        r = m - r\n        x = torch.cat([x, x.new_zeros(r, c)])\n",
         "    if (k := -n % m) > 0:\n        x = torch.cat([x, x.new_zeros(k, c)])\n    x = x + k\n",
         "    if y.numel() > 9 and n < m:\n        x = torch.cat([x, x.new_zeros(m - n, c)])\n",
         "    if n % m:\n        pad = m - n % m\n        x = torch.cat([x, x.new_zeros(pad, c)])\n    x = x + pad\n",
