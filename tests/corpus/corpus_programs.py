@@ -296,6 +296,23 @@ for size in (3, 5):
     mark_unbacked(rows, 0)
     print(attend(rows).sum().item())
 """,
+    # Patches of what is filled up to a multiple: what is joined is a graph for none, for one and for more.
+    "filled_patches": """import torch
+
+
+@torch.compile(dynamic=True, backend="aot_eager")
+def patches(rows):
+    length = rows.shape[-1]
+    if length % 16 != 0:
+        sizes = (*rows.shape[:-1], 16 - (length % 16))
+        filling = torch.full(size=sizes, fill_value=torch.nan, dtype=rows.dtype, device=rows.device)
+        rows = torch.concat((filling, rows), dim=-1)
+    return rows.unfold(dimension=-1, size=16, step=16)
+
+
+for length in (50, 64, 70, 96, 47):
+    print(patches(torch.ones(2, length)).nansum().item())
+""",
     # An unknown size that is asked whether it is 0, and then whether it is 1: one declaration answers both.
     "none_and_one": """import torch
 from torch._dynamo.decorators import mark_unbacked
