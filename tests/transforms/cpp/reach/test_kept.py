@@ -9,6 +9,7 @@ import pytest
 from codemod.model.edits import apply_edits
 from tests.transforms.cpp.snippets import HEADER, SCHEMAS, MemoryProject, converted
 from transforms.cpp.analyse import analyse_tree
+from transforms.cpp.reach.kept import standing
 
 HELPER = "static int64_t twice(int64_t n) { return 2 * n; }\n"
 USE = "Tensor f(const Tensor& x) { return at::zeros({twice(x.size(0))}); }\n"
@@ -133,3 +134,20 @@ def test_what_files_that_are_not_there_may_call_keeps_its_signature(
     assert (sparse == whole) is changes
     assert (f"{scope} int64_t width(const Tensor& x, int64_t n) {{" in sparse) is not changes
     assert ("c10::SymInt width_symint(const Tensor& x, c10::SymInt n) {" in sparse) is not changes
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("run(f, at::g, ns :: inner::h);", ("f", "g", "h")),
+        ("return x ? at::f : g;", ("f", "g", "x")),
+        ("auto p = &A::method;", ("method",)),
+        ("return detail::f;", ("f",)),
+        ("return f(x);", ("x",)),
+        ("x = at::empty({n}, y);", ("n", "y")),
+        ("f<T, at::kernel>(n * m);", ("T", "kernel")),
+        ("case at::kFloat: return 1;", ("kFloat",)),
+    ],
+)
+def test_a_name_stands_where_a_value_may_and_is_no_scope_of_another(code: str, names: tuple[str, ...]) -> None:
+    assert standing("a.cpp", code.encode()) == names

@@ -36,6 +36,7 @@ HEAD = "@torch.compile\ndef f(x: Tensor, y: Tensor, m: int, flag: bool):\n    n,
         ("torch.zeros(pad, c, device=x.device).to(x.dtype)", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
         ("x.new_zeros(pad, *x.shape[1:])", "torch.cat([x, {}])", "(0, 0, 0, pad)"),
         ("x.new_zeros(*x.shape[:-2], pad, c)", "torch.cat([x, {}], dim=-2)", "(0, 0, 0, pad)"),
+        ("x.new_zeros(x.shape[0], pad, *x.shape[2:])", "torch.cat([x, {}], dim=1)", "(0, pad)"),
         ("x.new_zeros(n, -c % m)", "torch.cat([x, {}], dim=1)", "(0, -c % m)"),
     ],
 )
