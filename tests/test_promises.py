@@ -182,9 +182,13 @@ def test_the_diff_is_deterministic_and_taken_by_git(
     assert all(source.endswith(b"sym_size\n") for source in contents(tree).values())
 
 
+# Written at once: what two processes print at a time is mixed.
 AUDITED = """
-import sys
-sys.addaudithook(lambda event, given: event == "subprocess.Popen" and print("starts", given[1][0], file=sys.stderr))
+import os, sys
+def hear(event, given):
+    if event == "subprocess.Popen":
+        os.write(2, b"starts %b\\n" % os.fsencode(given[1][0]))
+sys.addaudithook(hear)
 from codemod.cli import main
 main(sys.argv[1:])
 """

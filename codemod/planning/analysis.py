@@ -89,7 +89,7 @@ def _found(project: CheckoutProject, transforms: Sequence[Transform], key: str) 
     keys = [hashlib.sha256(f"{key} {transform.name}".encode()).hexdigest()[:24] for transform in transforms]
     found = {key: kept for key in keys if (kept := _kept(project, key)) is not None}
     anew = [(key, transform) for key, transform in zip(keys, transforms, strict=True) if key not in found]
-    if len(anew) > 1 and project.jobs > 1 and can_fork():
+    if len(anew) > 1 and project.jobs > 1 and can_fork() and project.names:  # git lists them once for both
         (first, transform), *anew = anew
         with beside(partial(_recorded, project, transform, first), transform.name) as result:
             found |= {key: _look(project, transform, key) for key, transform in anew}

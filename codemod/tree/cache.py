@@ -281,7 +281,7 @@ class Cache:
         try:
             for name in (path, f"{path}-journal", f"{path}-wal"):
                 check_private(Path(name))
-            with closing(sqlite3.connect(path, timeout=2)) as connection:
+            with closing(sqlite3.connect(path, timeout=5)) as connection:
                 connection.executescript("PRAGMA synchronous = OFF;" + _TABLES)
                 return work(connection)
         except OSError:
