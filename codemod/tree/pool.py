@@ -65,7 +65,7 @@ def run(
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
+    context = multiprocessing.get_context("fork" if can_fork() else None)
     gc.freeze()  # keep the collector from touching, and so copying, the pages that the children share
     executor = ProcessPoolExecutor(min(jobs, len(items)), context, _start, (function, items))
     try:
@@ -87,7 +87,7 @@ def run(
 
 
 def can_fork() -> bool:
-    """Whether a process may go on as two: only there does `beside` work."""
+    """Whether a process may safely go on as two; only there does `beside` work."""
     return sys.platform == "linux"
 
 

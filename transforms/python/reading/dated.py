@@ -12,13 +12,12 @@ from transforms.python.flow.nodes import EXITS, dotted, written
 from transforms.python.reading.parsing import parse
 from transforms.releases.version import Release, release
 
-_VERSION = re.compile(r"(?<![\w.])torch\.__version__|\btorch_version\b", re.I)
+# They begin with plain text, which Python searches for first, unless it ignores case: in lower case it need not.
+_VERSION = re.compile(r"torch(?<![\w.]torch)\.__version__|torch(?<!\wtorch)_version\b", re.I)
 _AT_LEAST = re.compile(r"torch\w*(?:at_least|greater_or_equal|or_newer|_gte?\b|_ge\b)")
-# As one that begins with plain bytes, which Python searches for first, in lower case.
-_MENTIONED = re.compile(
-    rb"torch(?:(?<![\w.]torch)\.__version__|(?<!\wtorch)_version\b|\w*(?:at_least|greater_or_equal|or_newer|_gte?\b|_ge\b))"
-)
 """Helpers of libraries that take the oldest version: `torch_version_at_least("2.4")`, `is_torch_greater_or_equal`."""
+_MENTIONED = re.compile(f"{_VERSION.pattern}|{_AT_LEAST.pattern}".encode())
+"""Either, in lower case."""
 _FLIPPED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 
 

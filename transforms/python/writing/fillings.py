@@ -64,12 +64,14 @@ def filled_by(place: Place, value: ast.expr, fillings: Mapping[str, ast.expr]) -
     for tensor, other in (parts, parts[::-1]):
         filling = fillings.get(other.id, other) if isinstance(other, ast.Name) else other
         if isinstance(tensor, ast.Name) and is_filling(filling) and _is_of(place, filling, tensor.id):
-            sizes = _sizes(place, filling)
-            amount = _amount(place, sizes, tensor.id, dimension)
+            branch = place.site.node
+            if not isinstance(branch, (ast.If, ast.IfExp)):
+                return None
+            own = EqualSizes(place, branch, True)
+            amount = _amount(own, _sizes(place, filling), tensor.id, dimension)
             if amount is None:
                 return None
-            own = _own(place)
-            rank = own.rank(tensor.id) if own else 0
+            rank = own.rank(tensor.id)
             behind = -dimension - 1 if dimension < 0 else rank - dimension - 1 if rank else None
             return Filled(tensor, amount, tensor is parts[1], behind, rank, _number(filling))
     return None
@@ -142,16 +144,9 @@ def _held(place: Place, node: ast.expr) -> ast.expr:
     return node if held is None or is_changed(place, held) else held
 
 
-def _own(place: Place) -> EqualSizes | None:
-    branch = place.site.node
-    return EqualSizes(place, branch, True) if isinstance(branch, (ast.If, ast.IfExp)) else None
-
-
-def _amount(place: Place, sizes: Sequence[ast.expr], tensor: str, dimension: int) -> ast.expr | None:
+def _amount(own: EqualSizes, sizes: Sequence[ast.expr], tensor: str, dimension: int) -> ast.expr | None:
     """The one of `sizes` in the dimension in which they are joined, where all others are those of the tensor."""
-    own, count = _own(place), len(sizes)
-    if own is None or not sizes:
-        return None
+    count = len(sizes)
     starred = [at for at, size in enumerate(sizes) if isinstance(size, ast.Starred)]
     at = dimension if dimension >= 0 else dimension + count
     if not 0 <= at < count or len(starred) > 1 or at in starred:

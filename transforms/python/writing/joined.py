@@ -37,14 +37,14 @@ def padded_instead(
     if not isinstance(branch, ast.If) or place.names.home is not None or place.scripted:
         return None
     indent, start = place.layout.indent(branch), place.layout.start(branch)
-    joins = [node for node in branch.body if isinstance(node, ast.Assign) and _joins(node, found)]
-    if branch.orelse or len(found.joined) != len(found.amounts) or len(joins) != 1 or found.outliving or indent is None:
+    if len(found.joined) != 1 or len(found.amounts) != 1 or branch.orelse or found.outliving or indent is None:
         return None
+    (filled,) = found.joined
+    join = next(node for node in branch.body if isinstance(node, ast.Assign) and filled.tensor in ast.walk(node.value))
     others = _others(branch.test, asked)
     named = any(isinstance(node, ast.NamedExpr) for node in ast.walk(branch.test))
     if named or place.layout.source.startswith(b"elif", start) or not all(map(is_read, others)):
         return None
-    (filled,), (join,) = found.joined, joins
     written = copy.deepcopy(amount)
     for name, value in reversed(found.held.items()):
         written = _Held(name, value).visit(written)
@@ -66,11 +66,6 @@ def _others(test: ast.expr, asked: ast.expr) -> list[ast.expr]:
 
 def _operand(node: ast.expr) -> str:
     return f"({ast.unparse(node)})" if isinstance(node, (ast.BoolOp, ast.IfExp, ast.Lambda)) else ast.unparse(node)
-
-
-def _joins(assignment: ast.Assign, found: Padding) -> bool:
-    tensors = {filled.tensor for filled in found.joined}
-    return any(node in tensors for node in ast.walk(assignment.value))
 
 
 def _call(place: Place, filled: Filled, amount: str) -> str:
