@@ -1,11 +1,11 @@
-"""What is wrong with names in the Python that `symfix apply --level review` writes, and was not before.
+"""What is wrong with names and types in the Python that `symfix apply --level review` writes, and was not before.
 
     python tests/corpus/audit_lint.py TREE [TREE ...]
 
 TREE is a checkout, or the folder of an installed package; it stays as it is: symfix runs in a copy. Asked are imports
 that nothing uses, names that nothing defines, and definitions that nothing saw (F401, F811, F82), by which PyTorch's
-own CI fails a change; and attributes, `torch._check`, that nothing in the tree as it was has. Exit 0 where there are
-none, 1 where there are.
+own CI fails a change; attributes, `torch._check`, that nothing in the tree as it was has; and what mypy says of types.
+Exit 0 where there are none, 1 where there are.
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ from pathlib import Path
 from corpus_trees import apply_in, changed_files, copy_tree
 
 RULES = "F401,F811,F82"
+TYPES = (
+    "-m", "mypy", "--follow-imports=silent", "--ignore-missing-imports", "--check-untyped-defs",
+    "--explicit-package-bases", "--no-incremental", "--hide-error-context", "--no-error-summary",
+)  # fmt: skip
+LINE = re.compile(r"([^:]+):\d+: (error: .*)")
 SOURCES = (".py", ".pyi", ".cpp", ".h")
 WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -38,6 +43,16 @@ def complaints(tree: Path, paths: Sequence[str]) -> Counter[str]:
         f"{said['message'].partition(' from line')[0]}"
         for said in json.loads(printed or "[]")
     )
+
+
+def wrong_types(tree: Path, paths: Sequence[str]) -> Counter[str]:
+    """What mypy says of files of a tree, by path, without the lines. Raises SystemExit where it cannot read them."""
+    command = [sys.executable, *TYPES, *paths]
+    result = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    if result.returncode not in (0, 1):
+        raise SystemExit(f"{tree}: mypy cannot read it: {(result.stdout + result.stderr).strip()[:300]}")
+    found = filter(None, map(LINE.fullmatch, result.stdout.splitlines()))
+    return Counter(f"{match[1]}: {match[2].partition(' on line')[0]}" for match in found)
 
 
 def attributes(source: str) -> tuple[set[str], set[str]]:
@@ -72,7 +87,9 @@ def main() -> int:
             after = copy_tree(tree, Path(scratch) / "after")
             apply_in(after, "review")
             changed = [path for path in changed_files(tree, after) if path.endswith(".py")]
-            said = complaints(after, changed) - complaints(tree, changed) if changed else Counter[str]()
+            said = Counter[str]()
+            for asked in (complaints, wrong_types) if changed else ():
+                said += asked(after, changed) - asked(tree, changed)
             new = sorted(said + without_a_place(tree, after, changed))
         print(*new, f"{tree}: {len(changed)} files changed, {len(new)} complaints that are new", sep="\n", flush=True)
         found += len(new)

@@ -18,7 +18,7 @@ import ast
 import gzip
 import re
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -44,6 +44,8 @@ FUNCTION = "torch."
 """What stands before the functions of torch/__init__.py among the names that a PyTorch has."""
 _DECORATORS: dict[str, Release] = {"mark_dynamic": (2, 1), "mark_unbacked": (2, 5)}
 """The first release that has a function in torch/_dynamo/decorators.py, whose functions are no rows."""
+_ALIASES = {"_sym_sqrt": "sym_sqrt"}
+"""The second names of functions, which torch/__init__.py assigns, so that they are no rows."""
 _LASTING = ("torch", "compiler", "symbolic_shapes")
 PRINTS_CHOICES = "PythonPrinter._print_Piecewise"
 """What a guard takes in which `torch.sym_ite` stands: without it the guard's text is no Python, and compiling fails."""
@@ -152,13 +154,20 @@ def bound_in(path: str, source: bytes) -> frozenset[str]:
     defined = (node.name for node in module.body if isinstance(node, ast.FunctionDef))
     imports = (node for node in ast.walk(module) if isinstance(node, ast.ImportFrom))
     brought = (alias.asname or alias.name for node in imports for alias in node.names)
-    return frozenset((*defined, *generated(module), *brought))
+    return with_aliases((*defined, *generated(module), *brought))
+
+
+def with_aliases(names: Iterable[str]) -> frozenset[str]:
+    """Names of torch/__init__.py, and the second names that it gives some of them."""
+    held = frozenset(names)
+    return held.union(alias for name, alias in _ALIASES.items() if name in held)
 
 
 def python_names(number: Release, module: str) -> frozenset[str]:
     """The functions or methods that a release has in a module of SOURCES."""
     fields = (row.split("\t") for row in rows("python", number))
-    return frozenset(name for place, name in fields if place == module)
+    names = frozenset(name for place, name in fields if place == module)
+    return with_aliases(names) if module == "torch" else names
 
 
 @cache

@@ -146,8 +146,14 @@ def test_where_the_library_may_not_be_loaded_the_fake_asks(tmp_path: Path, pytho
     assert apply_edits(python.encode(), lift).decode() == python + (
         '\n\nif hasattr(torch.ops.lib, "lift"):\n'
         '    @torch.library.register_fake("lib::lift")\n'
-        "    def _(x: torch.Tensor) -> torch.Tensor:\n        return torch.empty_like(x)\n"
+        "    def _lift_fake(x: torch.Tensor) -> torch.Tensor:\n        return torch.empty_like(x)\n"
     )
+
+
+def test_a_name_of_the_module_is_not_given_to_a_fake(tmp_path: Path) -> None:
+    python = LOADS.replace("torch.ops", "import torch\n_lift_fake = 1\nif x:\n    torch.ops")
+    (lift,) = (f.edits for f in missing(tmp_path, c=CPP, p=python) if f.operators == ("lib::lift",))
+    assert b"def _(x: torch.Tensor)" in lift[-1].new
 
 
 LOADER = "import torch\n\n\ndef load(x):\n    torch.ops.load_library(x)\n"

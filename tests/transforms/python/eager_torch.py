@@ -57,10 +57,11 @@ torch = types.SimpleNamespace(
     sym_ite=sym_ite,
     jit=types.SimpleNamespace(is_scripting=lambda: False),
     compiler=types.SimpleNamespace(is_dynamo_compiling=lambda: False),
+    Tensor=object,
     SymBool=type("SymBool", (), {}),
     SymInt=type("SymInt", (), {}),
 )
-_helpers: dict[str, Any] = {"torch": torch}
+_helpers: dict[str, Any] = {"torch": torch, "TYPE_CHECKING": False}
 exec(compile(SOURCE, "helpers", "exec"), _helpers)
 torch._prims_common = types.SimpleNamespace(**_helpers)
 

@@ -191,7 +191,7 @@ def test_an_edit_may_be_suppressed_by_what_the_version_lacks() -> None:
     ],
 )
 def test_only_functions_that_the_tree_has_are_written(top: str, rules: set[str]) -> None:
-    """torch 2.0 has `sym_min`, but neither `_check` nor `_sym_sqrt`."""
+    """torch 2.0 has `sym_min`, but neither `_check` nor `sym_sqrt`."""
     from transforms.python.jobs import FileJob, Job
     from transforms.python.rewrite import findings
     from transforms.python.transform import TOP, vocabulary

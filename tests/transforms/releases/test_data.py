@@ -96,6 +96,12 @@ def test_functions_of_python_have_their_first_release(name: str, last_without: R
     assert [name in names for names in held].count(True) == 1
 
 
+def test_a_second_name_is_held_where_the_function_is() -> None:
+    assert since()["sym_sqrt"] == (2, 2)  # a function of its own in 2.2, then what `_sym_sqrt` is also called
+    held = [{"_sym_sqrt", "sym_sqrt"} & python_names(number, "torch") for number in ((2, 1), (2, 2), (2, 3), (2, 13))]
+    assert held == [set(), {"sym_sqrt"}, {"_sym_sqrt", "sym_sqrt"}, {"_sym_sqrt", "sym_sqrt"}]
+
+
 def test_guards_print_choices_from_a_release_on() -> None:
     assert since()[PRINTS_CHOICES] == (2, 10)
     text = "".join(f"class {name}:\n    def {name[0]}(self):\n        ...\n\n" for name in ("A", "PythonPrinter"))
@@ -168,5 +174,5 @@ def test_functions_of_a_text_are_what_it_defines_generates_and_imports() -> None
         "for __name in ('sqrt',):\n    globals()[f'_sym_{__name}'] = __name\ndef sym_min(a, b):\n    pass\n"
     )
     bound = bound_in("torch/__init__.py", text.encode())
-    assert bound == {"_check", "_check_value", "_sym_sqrt", "sym_min"}
+    assert bound == {"_check", "_check_value", "_sym_sqrt", "sym_sqrt", "sym_min"}
     assert bound_in("torch/__init__.py", b"def broken(:\n") == set()

@@ -199,7 +199,7 @@ def edits_of(operator: str, schema: Schema, body: Body, home: Home) -> tuple[Edi
     statements = ast.parse(home.source).body
     end = len(home.source)
     missing = "" if home.source.endswith(b"\n") else newline
-    lines = lines_of(operator, schema, body)
+    lines = lines_of(operator, schema, body, _guarded_name(operator, home.source) if home.guarded else "_")
     if home.guarded:
         namespace, _, name = operator.partition("::")
         guard = f'if hasattr(torch.ops.{namespace}, "{name.partition(".")[0]}"):'
@@ -238,8 +238,14 @@ def _own(node: ast.Import | ast.ImportFrom, path: str) -> bool:
     return bool(getattr(node, "level", 0)) or name.partition(".")[0] in re.split(r"[/.]", path)
 
 
-def lines_of(operator: str, schema: Schema, body: Body) -> list[str]:
-    """The lines of the fake."""
+def _guarded_name(operator: str, source: bytes) -> str:
+    """What the fake behind an `if` is called: mypy takes two that are called `_` for overloads it cannot merge."""
+    name = f"_{re.sub(r'[^a-zA-Z0-9_]', '_', operator.partition('::')[2]).lstrip('_')}_fake"
+    return "_" if re.search(rf"\b{name}\b".encode(), source) else name
+
+
+def lines_of(operator: str, schema: Schema, body: Body, name: str = "_") -> list[str]:
+    """The lines of the fake, a function called `name`."""
     parameters: list[str] = []
     kinds = {argument.plain_type for argument in schema.arguments}
     annotated = kinds <= _ANNOTATIONS.keys()
@@ -254,8 +260,8 @@ def lines_of(operator: str, schema: Schema, body: Body) -> list[str]:
         results = [_ANNOTATIONS.get(item.plain_type, "") for item in schema.returns]
         if results and all(results):
             returns = f" -> {results[0]}" if len(results) == 1 else f" -> tuple[{', '.join(results)}]"
-    head = f"def _({', '.join(parameters)}){returns}:"
-    heads = [head] if len(head) <= _LINE else ["def _(", *(f"    {p}," for p in parameters), f"){returns}:"]
+    head = f"def {name}({', '.join(parameters)}){returns}:"
+    heads = [head] if len(head) <= _LINE else [f"def {name}(", *(f"    {p}," for p in parameters), f"){returns}:"]
     body = body.needed()
     imports = ["from torch.fx.experimental.symbolic_shapes import sym_eq", ""] if "sym_eq" in body.names else []
     texts = [f"    {line}" if line else "" for line in (*imports, *body.written())]

@@ -26,10 +26,12 @@ import ast
 import re
 from contextlib import suppress
 
+import libcst as cst
+
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.imported import torch_name
-from transforms.python.writing.checks import is_caught
+from transforms.python.writing.checks import is_caught, where_present
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.messages import check_lazy, is_text, only_reads
 from transforms.python.writing.nodes import code
@@ -88,7 +90,7 @@ def rewrite(place: Place) -> Rewrite | None:
         with suppress(Undecided):  # an operand that may not be moved is asked by itself, below
             condition = place.conditions.symbolic(tree)
             if place.conditions.surely_bool(condition):
-                return _check(place, node, node.test, code(condition), node.msg)
+                return _check(place, node, node.test, condition, node.msg)
         place.names.used = set()
     return Rewrite(Level.REVIEW, MESSAGE, place.replaced(node.test, place.conditions.expected(tree)))
 
@@ -109,13 +111,20 @@ def _of_call(place: Place, node: ast.Call) -> Rewrite:
     condition = place.conditions.symbolic(place.tree(node.args[0]))
     if not place.conditions.surely_bool(condition) or not (is_text(place, node.args[1]) and only_reads(node.args[1])):
         return Rewrite(Level.MANUAL, MESSAGE, reason=ASKED, refusal="asserted")
-    return _check(place, node, node.args[0], code(condition), node.args[1])
+    return _check(place, node, node.args[0], condition, node.args[1])
 
 
-def _check(place: Place, node: ast.Assert | ast.Call, test: ast.expr, condition: str, message: ast.expr) -> Rewrite:
+def _check(
+    place: Place, node: ast.Assert | ast.Call, test: ast.expr, condition: cst.BaseExpression, message: ast.expr
+) -> Rewrite:
     check_lazy(message)
     place.names.builtin("AssertionError")
-    text = f"{place.names.torch}._check_with(AssertionError, {condition}, lambda: {place.text(message)})"
-    plain = place.values.value(test).numeric and not re.search(r"\bsym_(?:or|not)\(", condition)
+    layout, end = place.layout, place.layout.end(node)
+    indent = layout.indent(node) if isinstance(node, ast.Assert) else None
+    alone = indent is not None and not layout.text(end, layout.line_end(layout.line_of(end))).lstrip().startswith(";")
+    present, checked = where_present(condition, message) if alone else ("", condition)
+    before = f"{present}{layout.newline}{indent}{layout.unit(place.function)}" if present else ""
+    text = f"{before}{place.names.torch}._check_with(AssertionError, {code(checked)}, lambda: {place.text(message)})"
+    plain = place.values.value(test).numeric and not re.search(r"\bsym_(?:or|not)\(", code(condition))
     level = Level.SAFE if plain else Level.REVIEW
     return Rewrite(level, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))

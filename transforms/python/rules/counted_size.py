@@ -16,6 +16,9 @@ References: torch/fx/experimental/symbolic_shapes.py (compute_unbacked_bindings)
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.sites import counted
@@ -38,6 +41,13 @@ EXAMPLES = (
         f"{_HEAD}    n = torch.sym_int(x.max().item()) + 1\n    return x.new_zeros(n)\n",
         f"{_HEAD}    n = (x.max().to(torch.int64) + 1).item()\n    return x.new_zeros(n)\n",
     ),
+    Example(
+        f"{_HEAD.replace('Tensor', 'Tensor, n: int = -1')}    n = torch.sym_int(x.max().item()) + 1\n"
+        "    return x.new_zeros(n)\n",
+        f"{_HEAD.replace('Tensor', 'Tensor, n: int = -1')}    n = (x.max().to(torch.int64) + 1).item()"
+        "  # type: ignore[assignment]\n    return x.new_zeros(n)\n",
+        "a type checker knows of `item` that it may be any number",
+    ),
 )
 
 MESSAGE = "the symbol of a number that is read is lost in a sum"
@@ -52,4 +62,16 @@ def rewrite(place: Place) -> Rewrite | None:
     tensor = code(parenthesized(parse_expression(place.text(parts.tensor))))
     text = f"({tensor}.to({place.names.torch}.int64) + {place.text(parts.number)}).item()"
     change = Change(place.layout.start(sum_of), place.layout.end(sum_of), text)
-    return Rewrite(Level.REVIEW, MESSAGE, (change,))
+    return Rewrite(Level.REVIEW, MESSAGE, (change, *_comment(place, sum_of)))
+
+
+def _comment(place: Place, read: ast.expr) -> Iterator[Change]:
+    """What type checkers are told where the number, which may be any, becomes a parameter that is an `int`."""
+    parameters = place.function.args
+    whole = {arg.arg for arg in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
+             if isinstance(arg.annotation, ast.Name) and arg.annotation.id == "int"}  # fmt: skip
+    assigned = (n for n in place.nodes if isinstance(n, ast.Assign) and n.value is read)
+    end = place.layout.end(read)
+    takes = any(isinstance(target, ast.Name) and target.id in whole for n in assigned for target in n.targets)
+    if takes and end == place.layout.line_end(place.layout.line_of(end)):
+        yield Change(end, end, "  # type: ignore[assignment]", 1)

@@ -9,10 +9,11 @@
 What it does: for sizes that are known the same exception is raised and the same guard is made; for unknown ones the
 check is made when the code runs. The exception keeps its type: `_check` raises RuntimeError, `_check_value` ValueError,
 `_check_index` IndexError, `_check_type` TypeError, `_check_not_implemented` NotImplementedError, and `_check_with` any.
-A message that is made on the line before is made in the check. Where no such call may stand, in an `elif`, beside an
-`else`, where an operand behind `or` may itself raise, where there is no message, or one that may be no string, reads a
-frame (`locals()`) or is read elsewhere (a global, in a `finally`), the branch stays and its condition is expected to be
-false: `expect_true` says what is known, and else yes, and then it is checked when the code runs.
+A message that is made on the line before is made in the check, and one that asks something of what may be None stands
+with its check behind `if w is not None`, where type checkers know it. Where no such call may stand, in an `elif`,
+beside an `else`, where an operand behind `or` may itself raise, where there is no message, or one that may be no
+string, reads a frame (`locals()`) or is read elsewhere (a global, in a `finally`), the branch stays and its condition
+is expected to be false: `expect_true` says what is known, else yes, and then it is checked when the code runs.
 
 Why: the branch needs an answer while tracing, and fails where there is none.
 

@@ -1,4 +1,4 @@
-"""`int`, `float` and `math.sqrt` of a size become `torch.sym_int`, `torch.sym_float` and `torch._sym_sqrt`.
+"""`int`, `float` and `math.sqrt` of a size become `torch.sym_int`, `torch.sym_float` and `torch.sym_sqrt`.
 
     n = int(x.size(0) * scale)      n = torch.sym_int(x.size(0) * scale)
     sign = bool(n > 0) - m          sign = torch.sym_ite(n > 0, 1, 0) - m
@@ -16,7 +16,7 @@ conversion is named: torch.compile keeps the size by itself there, torch.export,
 strict, fixes it, or stops for what is read from a Tensor (`int(x.max())`), and TorchScript, which may read the module
 too, knows no `torch.sym_int`.
 
-References: torch/__init__.py (sym_int, sym_float, sym_ite, _sym_sqrt).
+References: torch/__init__.py (sym_int, sym_float, sym_ite, sym_sqrt).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ EXAMPLES = (
     ),
     Example(
         "def f(x: Tensor):\n    return x / math.sqrt(x.size(-1))\n",
-        "def f(x: Tensor):\n    return x / torch._sym_sqrt(x.size(-1))\n",
+        "def f(x: Tensor):\n    return x / torch.sym_sqrt(x.size(-1))\n",
     ),
     Example("def f(x: Tensor):\n    return bool(x.size(0) > 1)\n", None, "no number"),
     Example(

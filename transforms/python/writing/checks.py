@@ -98,12 +98,15 @@ def check_statement(
     name, _, kind = function.partition("(")
     place.names.builtin(kind.rstrip(", ") or next(e for e, check in _BY_EXCEPTION.items() if check == name))
     layout = place.layout
-    indent, newline = layout.indent(branch) or "", layout.newline
+    outer, newline = layout.indent(branch) or "", layout.newline
     place.names("torch._check")  # Undecided where no check serves
+    present, condition = where_present(condition, message)
+    indent = outer + layout.unit(place.function) if present else outer
     opening = f"{place.names.torch}.{name}("
     first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
     message_text = layout.text(layout.start(message), layout.end(message))
-    comments = "".join(f"{comment}{newline}{indent}" for comment in _comments(place, branch, message))
+    comments = "".join(f"{comment}{newline}{outer}" for comment in _comments(place, branch, message))
+    comments += f"{present}{newline}{indent}" if present else ""
     text = f"{opening}{first}, lambda: {message_text})"
     if "\n" in text:
         if "\n" in message_text:
@@ -115,6 +118,39 @@ def check_statement(
     if tail and not tail.startswith("#"):
         raise Undecided("another statement stands on the line of the raise")
     return Change(layout.start(branch), layout.line_end(branch.end_lineno or branch.lineno), comments + text)
+
+
+def where_present(condition: cst.BaseExpression, message: ast.expr) -> tuple[str, cst.BaseExpression]:
+    """The `if` before the check of `weight is None or …` whose message asks something of `weight`, and the rest.
+
+    No type checker knows in a message what the condition beside it asks (mypy: `Item "None" of "Tensor | None" has no
+    attribute "shape"`), behind an `if` all do. "" and the whole condition for others.
+    """
+    asked = {ast.unparse(node.value) for node in ast.walk(message) if isinstance(node, (ast.Attribute, ast.Subscript))}
+    operands = _alternatives(condition)
+    first = 0
+    while first < len(operands) - 1 and _absent(operands[first]):
+        first += 1
+    present = [_absent(operand) for operand in operands[:first]]
+    if not asked.intersection(present):
+        return "", condition
+    rest = operands[first].with_changes(lpar=[], rpar=[])
+    for operand in operands[first + 1 :]:
+        rest = cst.BooleanOperation(rest, cst.Or(), operand)
+    return f"if {' and '.join(f'{name} is not None' for name in present)}:", rest
+
+
+def _alternatives(condition: cst.BaseExpression) -> list[cst.BaseExpression]:
+    if isinstance(condition, cst.BooleanOperation) and isinstance(condition.operator, cst.Or):
+        return [*_alternatives(condition.left), condition.right]
+    return [condition]
+
+
+def _absent(test: cst.BaseExpression) -> str:
+    """The variable of a test `x is None`; "" for what is no such test."""
+    found = code(test)
+    name = found.removesuffix(" is None")
+    return name if name != found and name.isidentifier() else ""
 
 
 def _comments(place: Place, branch: ast.If, message: ast.expr) -> list[str]:

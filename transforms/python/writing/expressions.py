@@ -12,7 +12,7 @@ from transforms.python.flow.values import Value
 from transforms.python.writing.logic import Conditions, Undecided
 from transforms.python.writing.nodes import call, code, parenthesized
 
-SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch._sym_sqrt"}
+SYMBOLIC = {"int": "torch.sym_int", "float": "torch.sym_float", "math.sqrt": "torch.sym_sqrt"}
 """What converts a size as each of these does, and keeps its symbol."""
 
 

@@ -30,10 +30,23 @@ SHAPE_HELPERS = {
     "expect_true": "sym_expect_shape_eq",
 }
 """What stands in for each of them where it is asked whether two shapes are equal: one call instead of two."""
+_IMPORTED = {"collections.abc": ("Sequence",), "typing": ("Any", "TYPE_CHECKING")}
+"""The modules of the names that SOURCE takes from its file, and these."""
 
 SOURCE = '''
 
-def sym_guard_or_false(condition: bool) -> bool:
+if TYPE_CHECKING:
+    _Condition = Any
+    _Sizes = Sequence[int]
+    _Tensors = Sequence[torch.Tensor]
+else:
+    # The types that TorchScript has for them
+    _Condition = bool
+    _Sizes = list[int]
+    _Tensors = list[torch.Tensor]
+
+
+def sym_guard_or_false(condition: _Condition) -> bool:
     """
     The condition where it is known, else False. Anything but a SymBool is given back as it is.
     """
@@ -45,7 +58,7 @@ def sym_guard_or_false(condition: bool) -> bool:
         return _sym_guard_or(condition, False)
 
 
-def sym_guard_or_true(condition: bool) -> bool:
+def sym_guard_or_true(condition: _Condition) -> bool:
     """
     The condition where it is known, else True. Anything but a SymBool is given back as it is.
     """
@@ -57,7 +70,7 @@ def sym_guard_or_true(condition: bool) -> bool:
         return _sym_guard_or(condition, True)
 
 
-def sym_expect_true(condition: bool) -> bool:
+def sym_expect_true(condition: _Condition) -> bool:
     """
     The condition where it is known, else True, and then it is checked when the graph runs.
     """
@@ -80,7 +93,7 @@ def _sym_guard_or(condition, default):
     return guard_or_true(condition) if default else guard_or_false(condition)
 
 
-def sym_shape_eq(left: list[int], right: list[int]) -> bool:
+def sym_shape_eq(left: _Sizes, right: _Sizes) -> bool:
     """
     Whether two shapes are equal, as a SymBool where a size is symbolic.
     """
@@ -98,7 +111,7 @@ def sym_shape_eq(left: list[int], right: list[int]) -> bool:
         return left == right
 
 
-def sym_shape_eq_or_false(left: list[int], right: list[int]) -> bool:
+def sym_shape_eq_or_false(left: _Sizes, right: _Sizes) -> bool:
     """
     Whether two shapes are equal where that is known, else False.
     """
@@ -116,7 +129,7 @@ def sym_shape_eq_or_false(left: list[int], right: list[int]) -> bool:
         return left == right
 
 
-def sym_shape_eq_or_true(left: list[int], right: list[int]) -> bool:
+def sym_shape_eq_or_true(left: _Sizes, right: _Sizes) -> bool:
     """
     Whether two shapes are equal where that is known, else True.
     """
@@ -134,7 +147,7 @@ def sym_shape_eq_or_true(left: list[int], right: list[int]) -> bool:
         return left == right
 
 
-def sym_expect_shape_eq(left: list[int], right: list[int]) -> bool:
+def sym_expect_shape_eq(left: _Sizes, right: _Sizes) -> bool:
     """
     Whether two shapes are equal where that is known, else True, and then it is checked.
     """
@@ -152,7 +165,7 @@ def sym_expect_shape_eq(left: list[int], right: list[int]) -> bool:
         return left == right
 
 
-def sym_chunk(tensor: torch.Tensor, chunks: int, dim: int = 0) -> list[torch.Tensor]:
+def sym_chunk(tensor: torch.Tensor, chunks: int, dim: int = 0) -> _Tensors:
     """
     What ``tensor.chunk(chunks, dim)`` gives a caller that takes exactly so many chunks.
     """
@@ -182,18 +195,23 @@ def _sym_shape_eq(left, right):
 
 
 class Home(NamedTuple):
-    """The file of a tree where the helpers stand or are to stand; `end` is its length in bytes."""
+    """The file of a tree where the helpers stand or are to stand; `end` is its length in bytes.
+
+    `imports` are the lines that import what they need and the file does not import.
+    """
 
     path: str
     end: int
     newline: str
     defined: bool
+    imports: str = ""
 
     def edits(self) -> tuple[Edit, ...]:
         """What adds the helpers to it; nothing where they stand there already."""
         if self.defined:
             return ()
-        return (Edit(self.path, self.end, self.end, b"", SOURCE.replace("\n", self.newline).encode()),)
+        text = f"{self.imports}{SOURCE}".replace("\n", self.newline)
+        return (Edit(self.path, self.end, self.end, b"", text.encode()),)
 
 
 def home_of(path: str, source: bytes) -> Home | None:
@@ -206,4 +224,8 @@ def home_of(path: str, source: bytes) -> Home | None:
     needed = {*HELPERS.values(), *SHAPE_HELPERS.values()}
     if (needed & defined and not needed <= defined) or not source.endswith(b"\n"):
         return None
-    return Home(path, len(source), "\r\n" if b"\r\n" in source[:4096] else "\n", needed <= defined)
+    imports = [alias.asname or alias.name for n in tree.body if isinstance(n, ast.ImportFrom) for alias in n.names]
+    missing = ((module, [n for n in names if n not in imports]) for module, names in _IMPORTED.items())
+    further = "".join(f"from {module} import {', '.join(names)}\n" for module, names in missing if names)
+    newline = "\r\n" if b"\r\n" in source[:4096] else "\n"
+    return Home(path, len(source), newline, needed <= defined, further)

@@ -29,7 +29,7 @@ MODULES = "import "
 # What takes bools and SymBools alone, or loads sympy; a tree's helpers have nothing in its place.
 SYMBOLIC_ONLY = frozenset(
     {"sym_and", "sym_or", "torch.sym_not", "torch.sym_ite", "torch.sym_min", "torch.sym_max", "torch.sym_int",
-     "torch.sym_float", "torch._sym_sqrt", "torch._check"}
+     "torch.sym_float", "torch.sym_sqrt", "torch._check"}
 )  # fmt: skip
 SCRIPTED_BESIDE = frozenset({"torch.sym_ite", "torch.sym_min", "torch.sym_max", "torch.sym_int", "torch.sym_float"})
 """What may stand behind `if torch.jit.is_scripting() else` where TorchScript reads the function and eager does not."""

@@ -60,3 +60,30 @@ def test_what_is_caught_decides(look: Any) -> None:
 def test_what_dynamo_makes_of_an_assertion(look: Any, asserted: str, refusal: str, said: str) -> None:
     (found,) = look(f"{HEAD}    assert {asserted}\n    return x\n", inlined=True)
     assert (found.rule, found.refusal, said in found.reason) == ("assert-check", refusal, True)
+
+
+@pytest.mark.parametrize(
+    ("asserted", "written"),
+    [
+        (
+            "assert w is None or (w.dim() == 1 and w.size(0) == 3), f'{w.shape}'",
+            "if w is not None:\n        torch._check_with(\n            AssertionError, w.dim() == 1 and",
+        ),
+        (
+            "assert w is None or b is None or w.size(0) == 3, f'{w.shape[0]} and {b.shape}'",
+            "if w is not None and b is not None:\n        torch._check_with(\n            AssertionError, w.size(0)",
+        ),
+        (
+            "if w is not None and w.size(0) != 3:  # rows\n        raise ValueError(f'got {w.shape}')",
+            "# rows\n    if w is not None:\n        torch._check_value(w.size(0) == 3, lambda: f'got {w.shape}')",
+        ),
+        ("assert w is None or w.size(0) == 3, f'got {w}'", "w is None or w.size(0) == 3, lambda: f'got {w}'"),
+        ("assert w is None or w.size(0) == 3, f'{w.shape}'; n = 1", "w is None or w.size(0) == 3, lambda: "),
+        ("assert w.size(0) == 3 or w is None, f'{w.shape}'", "sym_or(w.size(0) == 3, w is None), lambda: "),
+    ],
+)  # fmt: skip
+def test_a_message_that_asks_something_of_what_may_be_none_stands_behind_an_if(
+    rewrite: Any, asserted: str, written: str
+) -> None:
+    after = rewrite(f"def f(x: Tensor, w: Tensor | None, b: Tensor | None):\n    {asserted}\n    return x\n")
+    assert written in after

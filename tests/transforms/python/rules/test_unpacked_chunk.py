@@ -74,7 +74,7 @@ def helper(dynamo: bool) -> Any:
         jit=types.SimpleNamespace(is_scripting=lambda: False),
         compiler=types.SimpleNamespace(is_dynamo_compiling=lambda: dynamo),
     )
-    names: dict[str, Any] = {"torch": torch}
+    names: dict[str, Any] = {"torch": torch, "TYPE_CHECKING": False}
     exec(compile(SOURCE, "helpers", "exec"), names)
     return names["sym_chunk"]
 

@@ -14,7 +14,8 @@ from codemod.model.edits import apply_edits
 from transforms.python.writing.helpers import HELPERS, HOME, SHAPE_HELPERS, SOURCE, home_of
 
 BRANCH = "def f(x: Tensor, y: Tensor):\n    if x.numel() == 0:\n        return x.clone()\n    return x.exp()\n"
-HELD = "import torch\n" + SOURCE
+IMPORTS = "from collections.abc import Sequence\nfrom typing import Any, TYPE_CHECKING\n"
+HELD = "import torch\n" + IMPORTS + SOURCE
 
 
 def helper_edits(findings: Any) -> set[Any]:
@@ -76,7 +77,7 @@ class FakeTorch(types.SimpleNamespace):
 
 
 def helpers(torch: FakeTorch) -> dict[str, Any]:
-    names: dict[str, Any] = {"torch": torch}
+    names: dict[str, Any] = {"torch": torch, "TYPE_CHECKING": False}
     exec(compile(SOURCE, "helpers", "exec"), names)
     return names
 
