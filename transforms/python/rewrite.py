@@ -49,6 +49,11 @@ class Rewritten:
         """Those of them that an import brings."""
         return _to_import(self.used(level))
 
+    def changes(self, level: Level) -> list[Change]:
+        """The changes of the answers of one level, each once."""
+        answers = (a.rewrite for a in self.answers if a.rewrite.level == level)
+        return list(dict.fromkeys(change for rewrite in answers for change in rewrite.changes))
+
 
 def findings_of(_: str, source: bytes, jobs: Iterable[FileJob]) -> list[Finding]:
     """Every finding in one file."""
@@ -200,24 +205,24 @@ def _assembled(
 ) -> Iterator[Finding]:
     levels = (Level.SAFE, Level.REVIEW)
     wide: set[str] = set().union(*(f.imported(level) for f in functions for level in levels))
-    for function in functions:
+    last_uses = {level: _last_uses(functions, layout, level) for level in levels}
+    for index, function in enumerate(functions):
         names = function.names
         imported = set[str]().union(*map(function.imported, levels))
         if names.module_wide:
             imported |= {name for name in wide if not name.startswith(MODULES)}
         gone = frozenset[str]()
-        review = [answer.rewrite for answer in function.answers if answer.rewrite.level == Level.REVIEW]
         if not function.imported(Level.SAFE):
-            gone = names.unused(layout, [change[:3] for rewrite in review for change in rewrite.changes])
+            gone = names.unused(layout, [change[:3] for change in function.changes(Level.REVIEW)])
         for level in levels:
             needed = function.imported(level) or (gone and level == Level.REVIEW)
             insertions = names.imports(layout, imported, fits, gone) if needed else []
             helper_edits = home.edits() if home is not None and HELPER in function.used(level) else ()
             answers = [a for a in function.answers if a.rewrite.changes and a.rewrite.level == level]
-            together = list(dict.fromkeys(change for a in answers for change in a.rewrite.changes))
-            merged = merged_insertions(together)
-            insertions += unneeded(names.top.body, layout, [change[:3] for change in together])
-            group = f"{path}:{function.name}:{level.name.lower()}"
+            merged = merged_insertions(function.changes(level))
+            dropped, applied_with = last_uses[level][index]
+            insertions += dropped
+            group = f"{path}:{applied_with}:{level.name.lower()}"
             for answer in answers:
                 changes = {merged[c.start] if c.inserts else c for c in answer.rewrite.changes}
                 edits = tuple(sorted({*_edits(path, layout, changes, insertions), *helper_edits}))
@@ -225,6 +230,23 @@ def _assembled(
         for answer in function.answers:
             if not answer.rewrite.changes:
                 yield _finding(path, layout, function, answer, (), "")
+
+
+def _last_uses(functions: list[Rewritten], layout: Layout, level: Level) -> list[tuple[list[Insertion], str]]:
+    """For each function what takes away imports of which nothing is used any more, and a name for its changes.
+
+    Functions that take away an import's uses only together have one name, and are changed together.
+    """
+    dropped: list[list[Insertion]] = [[] for _ in functions]
+    groups = [function.name for function in functions]
+    changes = [[change[:3] for change in function.changes(level)] for function in functions]
+    body = functions[0].names.top.body if functions else []
+    for users, removed in unneeded(body, layout, changes):
+        together = {groups[index] for index in users}
+        groups = [min(together) if group in together else group for group in groups]
+        for index in users:
+            dropped[index] += removed
+    return list(zip(dropped, groups, strict=True))
 
 
 def _edits(path: str, layout: Layout, changes: set[Change], imports: list[Insertion]) -> tuple[Edit, ...]:

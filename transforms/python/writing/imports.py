@@ -69,20 +69,23 @@ def extended(
     return [Insertion(layout.start(node), layout.end(node), statement.removeprefix(written.indent))]
 
 
-def unneeded(body: Sequence[ast.stmt], layout: Layout, changes: Sequence[tuple[int, int, str]]) -> list[Insertion]:
-    """What takes away each `import x` of a file's `body` of which `changes` (start, end, text) take away every use."""
-    dropped: list[Insertion] = []
+def unneeded(
+    body: Sequence[ast.stmt], layout: Layout, changes: Sequence[Sequence[tuple[int, int, str]]]
+) -> Iterator[tuple[set[int], list[Insertion]]]:
+    """Each `import x` of a file's `body` of which the `changes` (start, end, text) of functions take away every use.
+
+    Yields the indexes of the functions that take some away, and what takes away the import.
+    """
     for node in body:
         if not isinstance(node, ast.Import) or len(node.names) != 1 or "." in (name := _spelled(node.names[0])):
             continue
         word = re.compile(rb"\b%s\b" % name.rpartition(" ")[2].encode())
-        taken = sum(
-            len(word.findall(layout.source[start:end])) - len(word.findall(text.encode()))
-            for start, end, text in changes
-        )
-        if taken > 0 and taken == len(word.findall(layout.source)) - 1:
-            dropped += _removed(node, layout)
-    return dropped
+        taken = [
+            sum(len(word.findall(layout.source[a:b])) - len(word.findall(text.encode())) for a, b, text in function)
+            for function in changes
+        ]
+        if any(taken) and sum(taken) == len(word.findall(layout.source)) - 1 and (removed := _removed(node, layout)):
+            yield {index for index, number in enumerate(taken) if number}, removed
 
 
 def _removed(node: Import, layout: Layout) -> list[Insertion]:

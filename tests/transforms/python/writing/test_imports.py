@@ -176,8 +176,10 @@ def test_an_import_of_the_file_goes_with_its_last_use(rewrite: Any, head: str, l
     assert rewrite(head + ROOT) == left + written
 
 
-def test_an_import_of_the_file_stays_where_two_functions_used_it(rewrite: Any) -> None:
-    # either change may be taken without the other
-    after = rewrite(f"import math\n\n\n{ROOT}\n\n{ROOT.replace('f(', 'g(')}")
-    assert after.startswith("import math\n")
-    assert "math.sqrt" not in after
+def test_an_import_goes_where_functions_take_its_last_uses_together(rewrite: Any, look: Any) -> None:
+    twice = ROOT + ROOT.replace("def f", "def g")
+    assert rewrite(f"import math\n\n\n{twice}") == twice.replace("math.sqrt", "torch.sym_sqrt")
+    assert len({finding.group for finding in look(f"import math\n\n\n{twice}")}) == 1
+    kept = f"import math\n\n\n{twice}def h(x: Tensor):\n    return math.pi\n"
+    assert "import math" in rewrite(kept)
+    assert len({finding.group for finding in look(kept) if finding.edits}) == 2
