@@ -1,4 +1,4 @@
-"""Does every source that compiled before `symfix apply` compile after it?
+"""Does every source that compiled before `symfix apply` compile after it, and without warnings where it did?
 
     python tests/corpus/compile_check.py TREE --headers DIR [--level review]
     python tests/corpus/compile_check.py TREE --headers DIR --baseline
@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
-from corpus_compile import Compiler, contents
+from corpus_compile import WARNINGS, Compiler, contents
 from corpus_includes import HEADERS, SOURCES, Includes
 from corpus_trees import apply_in, changed_files, converted_sites, copy_tree
 
@@ -57,18 +58,21 @@ def compare(before: Path, after: Path, compiler: Compiler, at_most: int, jobs: i
     print(f"{converted_sites(before, after, changed)} sites converted", flush=True)
 
     existing = [path for path in own + further if (before / path).is_file()]
-    earlier = compiler.check_all(before, existing, dict.fromkeys(existing, str(before)), jobs)
-    compiled = [path for path in existing if not earlier[path]]
-    states = {path: contents(after, includes.headers_of(path, headers)) for path in compiled}
-    contexts = {path: f"{before}+{state}" if state else str(before) for path, state in states.items()}
-    later = compiler.check_all(after, compiled, contexts, jobs)
-    broken = {path: error for path, error in later.items() if error}
-    for path, error in broken.items():
-        print(f"BROKEN {path}\n    {error}")
-    checked = [path for path in own if path in compiled]
-    print(f"{len(own) - len(checked)} of {len(own)} changed sources did not compile before and were not checked")
-    print(f"{len(compiled) - len(broken)} of {len(compiled)} sources that compiled before compile after")
-    return len(broken)
+    left, broken, compiled = existing, 0, set[str]()
+    for how, checker in (("without warnings", replace(compiler, warnings=WARNINGS)), ("with warnings", compiler)):
+        earlier = checker.check_all(before, left, dict.fromkeys(left, str(before)), jobs)
+        sound = [path for path in left if not earlier[path]]
+        states = {path: contents(after, includes.headers_of(path, headers)) for path in sound}
+        contexts = {path: f"{before}+{state}" if state else str(before) for path, state in states.items()}
+        later = checker.check_all(after, sound, contexts, jobs)
+        errors = {path: error for path, error in later.items() if error}
+        for path, error in errors.items():
+            print(f"BROKEN {path}\n    {error}")
+        print(f"{len(sound) - len(errors)} of {len(sound)} sources that compiled {how} before compile so after")
+        left, broken = [path for path in left if earlier[path]], broken + len(errors)
+        compiled.update(sound)
+    print(f"{len(set(own) - compiled)} of {len(own)} changed sources did not compile before and were not checked")
+    return broken
 
 
 def main() -> int:

@@ -20,6 +20,12 @@ _LIMITED = ("sh", "-c", 'ulimit -t 240; exec "$@"', "sh")
 COMPILER = os.environ.get("CXX") or "g++"
 _ERROR = re.compile(r"^(.*?):(\d+):\d+: (?:fatal )?error: (.*)$", re.M)
 
+SILENT = ("-w",)
+WARNINGS = (
+    "-Wall", "-Wextra", "-Wdeprecated", "-Wno-unused-parameter", "-Wno-missing-field-initializers", "-Wno-array-bounds",
+    "-Wno-unknown-pragmas", "-Wno-strict-overflow", "-Wno-strict-aliasing", "-Wno-type-limits", "-Werror",
+)  # fmt: skip
+"""Those that PyTorch's CI builds with (its cmake/public/utils.cmake and CMakeLists.txt)."""
 LIBRARY_FLAGS = (
     "-std=c++20", "-fPIC", "-O0", "-w", "-DTORCH_EXTENSION_NAME=symfix_extension", "-D_GLIBCXX_USE_CXX11_ABI=1",
     "-DNDEBUG",
@@ -55,14 +61,16 @@ class Compiler:
     flags: tuple[str, ...] = ()
     tree_includes: tuple[str, ...] = ("aten/src", "")
     """Folders of the tree itself that are searched, before `headers`."""
+    warnings: tuple[str, ...] = SILENT
 
     def check(self, root: Path, path: str, context: str) -> str:
         """The first error the compiler reports for the source `path` of the tree `root`, or "" where it type-checks.
 
         `context` names the state of the headers that it includes: results are kept by it, the bytes and the command.
         """
-        includes = [f"-I{root / name}" for name in self.tree_includes] + [f"-I{name}" for name in self.headers]
-        command = [COMPILER, f"-std={self.standard}", "-fsyntax-only", "-w", "-fmax-errors=1", *self.flags]
+        includes = [f"-I{root / name}" for name in self.tree_includes]
+        includes += [part for name in self.headers for part in ("-isystem", str(name))]
+        command = [COMPILER, f"-std={self.standard}", "-fsyntax-only", *self.warnings, "-fmax-errors=1", *self.flags]
         kept = _kept(compiler_version(), *command, *map(str, self.headers), context, path, (root / path).read_bytes())
         if kept.is_file():
             return kept.read_text(encoding="utf-8")
