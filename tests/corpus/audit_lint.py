@@ -25,7 +25,7 @@ from corpus_trees import apply_in, changed_files, copy_tree
 
 RULES = "F401,F811,F82"
 TYPES = (
-    "-m", "mypy", "--follow-imports=silent", "--ignore-missing-imports", "--check-untyped-defs",
+    "-m", "mypy", "--config-file=", "--follow-imports=silent", "--ignore-missing-imports", "--check-untyped-defs",
     "--explicit-package-bases", "--no-incremental", "--hide-error-context", "--no-error-summary",
 )  # fmt: skip
 LINE = re.compile(r"([^:]+):\d+: (error: .*)")

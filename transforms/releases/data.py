@@ -18,7 +18,7 @@ import ast
 import gzip
 import re
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -44,8 +44,8 @@ FUNCTION = "torch."
 """What stands before the functions of torch/__init__.py among the names that a PyTorch has."""
 _DECORATORS: dict[str, Release] = {"mark_dynamic": (2, 1), "mark_unbacked": (2, 5)}
 """The first release that has a function in torch/_dynamo/decorators.py, whose functions are no rows."""
-_ALIASES = {"_sym_sqrt": "sym_sqrt"}
-"""The second names of functions, which torch/__init__.py assigns, so that they are no rows."""
+_BESIDE = {"_sym_sqrt": "sym_sqrt", "sym_float": "SymFloat"}
+"""By a function of torch/__init__.py what it has with it and is no row: a second name that it assigns, a class."""
 _LASTING = ("torch", "compiler", "symbolic_shapes")
 PRINTS_CHOICES = "PythonPrinter._print_Piecewise"
 """What a guard takes in which `torch.sym_ite` stands: without it the guard's text is no Python, and compiling fails."""
@@ -146,28 +146,25 @@ def generated(module: ast.Module) -> Iterator[str]:
 
 
 def bound_in(path: str, source: bytes) -> frozenset[str]:
-    """The functions that torch/__init__.py, at `path`, defines, generates or imports; none if it is broken."""
+    """What torch/__init__.py, at `path`, defines, assigns, generates or imports; nothing if it is broken."""
     try:
         module = ast.parse(source, path)
     except (SyntaxError, ValueError, RecursionError):
         return frozenset()
-    defined = (node.name for node in module.body if isinstance(node, ast.FunctionDef))
+    defined = (node.name for node in module.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+    targets = (target for node in module.body if isinstance(node, ast.Assign) for target in node.targets)
+    assigned = (target.id for target in targets if isinstance(target, ast.Name))
     imports = (node for node in ast.walk(module) if isinstance(node, ast.ImportFrom))
     brought = (alias.asname or alias.name for node in imports for alias in node.names)
-    return with_aliases((*defined, *generated(module), *brought))
-
-
-def with_aliases(names: Iterable[str]) -> frozenset[str]:
-    """Names of torch/__init__.py, and the second names that it gives some of them."""
-    held = frozenset(names)
-    return held.union(alias for name, alias in _ALIASES.items() if name in held)
+    return frozenset((*defined, *assigned, *generated(module), *brought))
 
 
 def python_names(number: Release, module: str) -> frozenset[str]:
-    """The functions or methods that a release has in a module of SOURCES."""
+    """The functions or methods that a release has in a module of SOURCES, and what is beside them."""
     fields = (row.split("\t") for row in rows("python", number))
-    names = frozenset(name for place, name in fields if place == module)
-    return with_aliases(names) if module == "torch" else names
+    names = {name for place, name in fields if place == module}
+    beside = (_BESIDE[name] for name in names & _BESIDE.keys()) if module == "torch" else ()
+    return frozenset(names.union(beside))
 
 
 @cache

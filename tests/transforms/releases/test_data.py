@@ -96,7 +96,9 @@ def test_functions_of_python_have_their_first_release(name: str, last_without: R
     assert [name in names for names in held].count(True) == 1
 
 
-def test_a_second_name_is_held_where_the_function_is() -> None:
+def test_what_stands_beside_a_function_is_held_where_it_is() -> None:
+    assert since()["SymFloat"] == (2, 0)  # torch 1.13 has SymFloatNode
+    assert "SymFloat" in bound_in("torch/__init__.py", b"class SymFloat: ...\n")
     assert since()["sym_sqrt"] == (2, 2)  # a function of its own in 2.2, then what `_sym_sqrt` is also called
     held = [{"_sym_sqrt", "sym_sqrt"} & python_names(number, "torch") for number in ((2, 1), (2, 2), (2, 3), (2, 13))]
     assert held == [set(), {"sym_sqrt"}, {"_sym_sqrt", "sym_sqrt"}, {"_sym_sqrt", "sym_sqrt"}]
@@ -171,8 +173,10 @@ def test_names_that_a_loop_makes_are_names() -> None:
 def test_functions_of_a_text_are_what_it_defines_generates_and_imports() -> None:
     text = (
         "from torch._checks import (\n    _check,\n    own as _check_value,\n)\n"
-        "for __name in ('sqrt',):\n    globals()[f'_sym_{__name}'] = __name\ndef sym_min(a, b):\n    pass\n"
+        "for __name in ('sqrt',):\n    globals()[f'_sym_{__name}'] = __name\n"
+        "sym_sqrt = globals()['_sym_sqrt']\n\ndef sym_min(a, b):\n    pass\n\n"
+        "class SymFloat:\n    def real(self):\n        pass\n"
     )
     bound = bound_in("torch/__init__.py", text.encode())
-    assert bound == {"_check", "_check_value", "_sym_sqrt", "sym_sqrt", "sym_min"}
+    assert bound == {"_check", "_check_value", "_sym_sqrt", "sym_sqrt", "sym_min", "SymFloat"}
     assert bound_in("torch/__init__.py", b"def broken(:\n") == set()
