@@ -84,7 +84,7 @@ def unneeded(
             sum(len(word.findall(layout.source[a:b])) - len(word.findall(text.encode())) for a, b, text in function)
             for function in changes
         ]
-        if any(taken) and sum(taken) == len(word.findall(layout.source)) - 1 and (removed := _removed(node, layout)):
+        if 0 < sum(taken) == len(word.findall(layout.source)) - 1 and (removed := _removed(node, layout)):
             yield {index for index, number in enumerate(taken) if number}, removed
 
 

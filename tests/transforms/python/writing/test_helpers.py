@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import subprocess
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,3 +138,38 @@ def test_a_helper_asks_symbolic_shapes_about_symbols(dynamo: bool, monkeypatch: 
 def test_every_helper_is_defined() -> None:
     defined = {node.name for node in ast.parse(SOURCE).body if isinstance(node, ast.FunctionDef)}
     assert {*HELPERS.values(), *SHAPE_HELPERS.values()} <= defined
+
+
+STUB = """
+from collections.abc import Iterator
+from typing import Any
+
+class Size(tuple[int, ...]): ...
+
+class Tensor:
+    shape: Size
+    def size(self, dim: int) -> int: ...
+    def chunk(self, chunks: int, dim: int) -> tuple[Tensor, ...]: ...
+    def split(self, sizes: list[int], dim: int) -> tuple[Tensor, ...]: ...
+
+class SymBool: ...
+class SymInt: ...
+def __getattr__(name: str) -> Any: ...
+"""
+CALLER = """
+def f(x: torch.Tensor, y: torch.Tensor, known: torch.Tensor | bool, sizes: list[int]) -> bool:
+    first, second = sym_chunk(x, 2)
+    equal = sym_shape_eq(x.shape[1:], (3, *sizes)) and sym_expect_shape_eq(first.shape, sizes)
+    return equal and sym_shape_eq_or_true(x.shape, y.shape) and sym_expect_true(known) and sym_guard_or_false(known)
+"""
+
+
+def test_type_checkers_take_any_sizes_for_those_of_a_helper(tmp_path: Path) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/__init__.pyi").write_text(STUB, encoding="utf-8")
+    (tmp_path / "home.py").write_text(f"{HELD}\n{CALLER}", encoding="utf-8")
+    options = ("--config-file=", "--check-untyped-defs", "--ignore-missing-imports", "--no-site-packages")
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "home.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (0, "Success: no issues found in 1 source file\n")
