@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import io
+import re
+import tokenize
 from collections.abc import Sequence
 
 import libcst as cst
@@ -15,7 +18,7 @@ from transforms.python.writing.branches import is_elif, raises
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.messages import check_lazy, is_read_elsewhere, is_text
 from transforms.python.writing.names import NoPlace
-from transforms.python.writing.nodes import check_depth, code, parenthesized
+from transforms.python.writing.nodes import code, parenthesized
 from transforms.python.writing.place import Change, Place
 
 _BY_EXCEPTION = {
@@ -25,6 +28,7 @@ _BY_EXCEPTION = {
     "TypeError": "_check_type",
     "NotImplementedError": "_check_not_implemented",
 }
+_DIRECTIVE = re.compile(r"#\s*(?:noqa\b|(?:type|mypy|pyright|pyrefly|pylint|ruff|fmt):)")
 _HOLDS_VALUES = "Dynamo takes no check whose message holds values"
 _WITHOUT = "write the message without them"
 _APART = "call one without them where torch.compiler.is_compiling(), and leave the branch to eager"
@@ -93,7 +97,10 @@ def refuse_message(place: Place, branch: ast.If, because: Undecided) -> None:
 def check_statement(
     place: Place, branch: ast.If, function: str, condition: cst.BaseExpression, message: ast.expr
 ) -> Change:
-    """`function` called with the condition and a lazy message, in place of the branch; its comments stand above."""
+    """`function` called with the condition and a lazy message, in place of the branch; its comments stand above.
+
+    What tells a checker to pass over a line (`# type: ignore[union-attr]`, `# noqa`) stays with what is on it.
+    """
     check_lazy(message)
     name, _, kind = function.partition("(")
     place.names.builtin(kind.rstrip(", ") or next(e for e, check in _BY_EXCEPTION.items() if check == name))
@@ -105,14 +112,19 @@ def check_statement(
     opening = f"{place.names.torch}.{name}("
     first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
     message_text = layout.text(layout.start(message), layout.end(message))
-    comments = "".join(f"{comment}{newline}{outer}" for comment in _comments(place, branch, message))
+    above, *beside = _comments(place, branch, message)
+    comments = "".join(f"{comment}{newline}{outer}" for comment in above)
     comments += f"{present}{newline}{indent}" if present else ""
     text = f"{opening}{first}, lambda: {message_text})"
-    if "\n" in text:
+    if "\n" in text or any(beside):
+        of_condition, of_message = ("".join(f"  {comment}" for comment in directives) for directives in beside)
         if "\n" in message_text:
-            message_text = f"({newline}{indent}        {message_text}{newline}{indent}    )"
-        pieces = [*([kind.rstrip(", ")] if kind else []), code(condition), f"lambda: {message_text}"]
-        text = opening + "".join(f"{newline}{indent}    {piece}," for piece in pieces) + f"{newline}{indent})"
+            message_text = f"({newline}{indent}        {message_text}{of_message}{newline}{indent}    )"
+            of_message = ""
+        pieces = [(kind.rstrip(", "), "")] if kind else []
+        pieces += [(code(condition), of_condition), (f"lambda: {message_text}", of_message)]
+        lines = (f"{newline}{indent}    {piece},{directive}" for piece, directive in pieces)
+        text = f"{opening}{''.join(lines)}{newline}{indent})"
     end = layout.end(branch)
     tail = layout.text(end, layout.line_end(branch.end_lineno or branch.lineno)).strip()
     if tail and not tail.startswith("#"):
@@ -153,23 +165,19 @@ def _absent(test: cst.BaseExpression) -> str:
     return name if name != found and name.isidentifier() else ""
 
 
-def _comments(place: Place, branch: ast.If, message: ast.expr) -> list[str]:
-    """The comments of the branch outside its message, which keep their order above the check."""
+def _comments(place: Place, branch: ast.If, message: ast.expr) -> tuple[list[str], list[str], list[str]]:
+    """The comments of the branch outside its test and message, in order: those to stand above the check, and of those
+    that tell checkers something the ones on lines of the test, and the others."""
     layout = place.layout
-    end = layout.line_end(branch.end_lineno or branch.lineno)
-    lines = layout.text(layout.start(branch), end)
-    check_depth(branch, lines)
-    module = cst.parse_module(lines if lines.endswith("\n") else lines + "\n")
-    inside = layout.text(layout.start(message), layout.end(message))
-    test = layout.text(layout.start(branch.test), layout.end(branch.test))
-    comments: list[str] = []
-
-    class Visitor(cst.CSTVisitor):
-        def visit_Comment(self, node: cst.Comment) -> None:
-            comments.append(node.value)
-
-    module.visit(Visitor())
-    return [comment for comment in comments if comment not in inside and comment not in test]
+    lines = layout.text(layout.start(branch), layout.line_end(branch.end_lineno or branch.lineno)).replace("\r\n", "\n")
+    kept = "".join(layout.text(layout.start(part), layout.end(part)) for part in (message, branch.test))
+    last = (branch.test.end_lineno or branch.lineno) - branch.lineno + 1
+    above, of_test, others = list[str](), list[str](), list[str]()
+    for token in tokenize.generate_tokens(io.StringIO(f"{lines}\n").readline):
+        if token.type == tokenize.COMMENT and token.string not in kept:
+            directive = _DIRECTIVE.match(token.string)
+            (above if directive is None else of_test if token.start[0] <= last else others).append(token.string)
+    return above, of_test, others
 
 
 def is_caught(place: Place, node: ast.stmt | ast.expr) -> bool:
