@@ -21,6 +21,7 @@ from collections.abc import Iterator
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
+from transforms.python.flow.nodes import named_parameters
 from transforms.python.flow.sites import counted
 from transforms.python.writing.nodes import code, parenthesized, parse_expression
 from transforms.python.writing.place import Change, Place, Rewrite
@@ -67,9 +68,8 @@ def rewrite(place: Place) -> Rewrite | None:
 
 def _comment(place: Place, read: ast.expr) -> Iterator[Change]:
     """What type checkers are told where the number, which may be any, becomes a parameter that is an `int`."""
-    parameters = place.function.args
-    whole = {arg.arg for arg in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
-             if isinstance(arg.annotation, ast.Name) and arg.annotation.id == "int"}  # fmt: skip
+    parameters = named_parameters(place.function.args)
+    whole = {p.arg for p in parameters if isinstance(p.annotation, ast.Name) and p.annotation.id == "int"}
     assigned = (n for n in place.nodes if isinstance(n, ast.Assign) and n.value is read)
     end = place.layout.end(read)
     takes = any(isinstance(target, ast.Name) and target.id in whole for n in assigned for target in n.targets)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import io
+import itertools
 import re
 import tokenize
 from collections.abc import Sequence
@@ -140,14 +141,12 @@ def where_present(condition: cst.BaseExpression, message: ast.expr) -> tuple[str
     """
     asked = {ast.unparse(node.value) for node in ast.walk(message) if isinstance(node, (ast.Attribute, ast.Subscript))}
     operands = _alternatives(condition)
-    first = 0
-    while first < len(operands) - 1 and _absent(operands[first]):
-        first += 1
-    present = [_absent(operand) for operand in operands[:first]]
+    present = list(itertools.takewhile(bool, map(_absent, operands[:-1])))
     if not asked.intersection(present):
         return "", condition
-    rest = operands[first].with_changes(lpar=[], rpar=[])
-    for operand in operands[first + 1 :]:
+    first, *others = operands[len(present) :]
+    rest = first.with_changes(lpar=[], rpar=[])
+    for operand in others:
         rest = cst.BooleanOperation(rest, cst.Or(), operand)
     return f"if {' and '.join(f'{name} is not None' for name in present)}:", rest
 

@@ -13,6 +13,7 @@ import ast
 from typing import NamedTuple
 
 from codemod.model.edits import Edit
+from transforms.python.flow.nodes import names_brought
 
 HOME = "torch/_prims_common/__init__.py"
 HOME_MODULE = "torch._prims_common"
@@ -224,7 +225,7 @@ def home_of(path: str, source: bytes) -> Home | None:
     needed = {*HELPERS.values(), *SHAPE_HELPERS.values()}
     if (needed & defined and not needed <= defined) or not source.endswith(b"\n"):
         return None
-    imports = [alias.asname or alias.name for n in tree.body if isinstance(n, ast.ImportFrom) for alias in n.names]
+    imports = {name for node in tree.body if isinstance(node, ast.ImportFrom) for name in names_brought(node)}
     missing = ((module, [n for n in names if n not in imports]) for module, names in _IMPORTED.items())
     further = "".join(f"from {module} import {', '.join(names)}\n" for module, names in missing if names)
     newline = "\r\n" if b"\r\n" in source[:4096] else "\n"
