@@ -15,6 +15,7 @@ from transforms.cpp.flow.state import Emission, Sink, Site
 from transforms.cpp.reading import SUFFIXES
 from transforms.cpp.reading.facts import Function
 from transforms.cpp.reading.lines import Lines
+from transforms.cpp.reading.literals import with_comments
 from transforms.cpp.reading.marks import Masked, masked
 from transforms.cpp.rules import leak, size_check, tensor_iterator
 
@@ -179,7 +180,7 @@ def _edited(
 def _edit(function: Function, emission: Emission, lines: Lines) -> Edit:
     start, end = emission.start, emission.end
     new = masked(lines.source).restored(emission.new).encode("utf-8", "surrogateescape")
-    return Edit(function.path, start, end, lines.source[start:end], new)
+    return Edit(function.path, start, end, lines.source[start:end], with_comments(lines.source, start, end, new))
 
 
 def _refused(outcome: Outcome, reach: Reach, site: Site, lines: Lines, sink: Sink | None) -> Finding:

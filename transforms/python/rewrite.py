@@ -18,6 +18,7 @@ from transforms.python.reading.extract import Parts, Scope, outline, scopes
 from transforms.python.reading.parsing import NestedTooDeep
 from transforms.python.rules import composite_reference, load_rules, undecided_branch
 from transforms.python.writing.bindings import builtins_bound
+from transforms.python.writing.comments import with_comments
 from transforms.python.writing.formatting import Formatter
 from transforms.python.writing.helpers import Home
 from transforms.python.writing.imports import Fits, Insertion, unneeded
@@ -168,10 +169,11 @@ def _whole_stand_ins(functions: Sequence[Rewritten], layout: Layout) -> None:
 
 
 def _format(functions: Iterable[Rewritten], layout: Layout, formatter: Formatter) -> None:
-    """Have the changes of each function written as the tree's formatter would."""
+    """Have the changes of each function keep the comments in what they replace, and formatted as the tree is."""
     for function in functions:
         unit = layout.unit(function.names.functions[0])
-        rewrites = formatter.settled([answer.rewrite for answer in function.answers], unit)
+        whole = [with_comments(answer.rewrite, layout, formatter.logical) for answer in function.answers]
+        rewrites = formatter.settled(whole, unit)
         for answer, rewrite in zip(function.answers, rewrites, strict=True):
             answer.rewrite = rewrite
 

@@ -105,8 +105,6 @@ def read(flow: Flow, outer: Node, origins: set[int]) -> Comparison | Junction | 
     left, right = node.field("left"), node.field("right")
     if node.kind != "binary_expression" or left is None or right is None:
         return None
-    if between(left, right).strip() != node.token:
-        return None  # a comment
     if node.token in ("&&", "||"):
         return _junction(flow, outer, node.token, left, right, origins)
     return _comparison(flow, outer, node.token, left, right, origins)

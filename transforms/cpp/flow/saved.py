@@ -31,7 +31,8 @@ def saved_slot(flow: Flow, node: Node) -> Slot | None:
     key = indices.children[0]
     if not is_autograd_function(flow.function) or key.kind != "string_literal" or is_header(flow.function.path):
         return None
-    if "".join(context.text.split()) != f"{flow.function.params[0].name}->saved_data":
+    names = [part.text for part in context.children]  # with white space and comments between them
+    if context.kind != "field_expression" or names != [flow.function.params[0].name, "saved_data"]:
         return None
     return Slot(flow.function.path, -1, SAVED, f"{flow.function.parent}::saved_data[{key.text}]")
 

@@ -49,6 +49,7 @@ def _joined(junction: Junction) -> Spelled:
     if isinstance(left, Node):
         yield left
         text = between(left, right.node)
+        text = text if text.strip() == junction.operator else f" {junction.operator} "  # a comment, which is kept
         yield text.replace(junction.operator, "? c10::SymBool(true) :" if either else "?")
         yield from spelled(right)
         yield "" if either else " : c10::SymBool(false)"

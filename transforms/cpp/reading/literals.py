@@ -31,6 +31,32 @@ def without_defines(source: bytes) -> bytes:
     return _DEFINE.sub(lambda match: blank(match.group()), source)
 
 
+def with_comments(source: bytes, start: int, end: int, new: bytes) -> bytes:
+    """What is to stand in place of `[start, end)`: `new`, with the author's comments there that it does not hold.
+
+    Those stand before it, and behind it where nothing else stood between them and what follows.
+    """
+    old = source[start:end]
+    if b"//" not in old and b"/*" not in old:
+        return new
+    line = source[source.rfind(b"\n", 0, start) + 1 : start]
+    newline = (b"\r\n" if b"\r\n" in old else b"\n") + line[: len(line) - len(line.lstrip())]
+    before, behind = b"", b""
+    code = len(without_literals(old).rstrip())
+    for match in _LITERALS.finditer(old):
+        comment = match.group().rstrip()
+        if comment.startswith(b"/") and comment not in new:
+            comment += newline if comment.startswith(b"//") else b" "
+            before, behind = (before + comment, behind) if match.start() < code else (before, behind + comment)
+    text = _apart(line, before) + new
+    return text + _apart(line + text, behind)
+
+
+def _apart(text: bytes, comments: bytes) -> bytes:
+    """Comments that are to stand behind a text, of which they make no other."""
+    return b" " + comments if comments and text.endswith(b"/") else comments
+
+
 def _blank_literal(match: re.Match[bytes]) -> bytes:
     whole = match.group()
     if whole[0] == 0x2F:

@@ -31,9 +31,11 @@ import libcst as cst
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.imported import torch_name
-from transforms.python.writing.checks import is_caught, where_present
+from transforms.python.writing.checks import check_text, is_caught, where_present
+from transforms.python.writing.comments import comments_beside
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.messages import check_lazy, is_text, only_reads
+from transforms.python.writing.names import Layout
 from transforms.python.writing.nodes import code
 from transforms.python.writing.place import Change, Place, Rewrite
 from transforms.python.writing.traced import asked_of
@@ -119,12 +121,25 @@ def _check(
 ) -> Rewrite:
     check_lazy(message)
     place.names.builtin("AssertionError")
-    layout, end = place.layout, place.layout.end(node)
+    layout, start, end = place.layout, place.layout.start(node), place.layout.end(node)
     indent = layout.indent(node) if isinstance(node, ast.Assert) else None
-    alone = indent is not None and not layout.text(end, layout.line_end(layout.line_of(end))).lstrip().startswith(";")
-    present, checked = where_present(condition, message) if alone else ("", condition)
-    before = f"{present}{layout.newline}{indent}{layout.unit(place.function)}" if present else ""
-    text = f"{before}{place.names.torch}._check_with(AssertionError, {code(checked)}, lambda: {place.text(message)})"
+    text = f"{place.names.torch}._check_with(AssertionError, {code(condition)}, lambda: {place.text(message)})"
+    if isinstance(node, ast.Assert) and indent is not None and _ends_line(layout, end):
+        present, checked = where_present(condition, message)
+        inner = indent + layout.unit(place.function) if present else indent
+        above, *beside = list[str](), list[str](), list[str]()
+        if message.lineno > node.lineno:
+            above, *beside = comments_beside(layout, node, message)
+        before = f"{present}{layout.newline}{inner}" if present else ""
+        if any(beside):
+            before = "".join(f"{comment}{layout.newline}{indent}" for comment in above) + before
+            end = layout.line_end(layout.line_of(end))
+        text = before + check_text(place, "_check_with(AssertionError, ", checked, message, inner, beside)
     plain = place.values.value(test).numeric and not re.search(r"\bsym_(?:or|not)\(", code(condition))
     level = Level.SAFE if plain else Level.REVIEW
-    return Rewrite(level, MESSAGE, (Change(place.layout.start(node), place.layout.end(node), text),))
+    return Rewrite(level, MESSAGE, (Change(start, end, text),))
+
+
+def _ends_line(layout: Layout, end: int) -> bool:
+    """Whether no other statement stands on the line behind a statement."""
+    return not layout.text(end, layout.line_end(layout.line_of(end))).lstrip().startswith(";")

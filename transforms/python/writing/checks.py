@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-import io
 import itertools
-import re
-import tokenize
 from collections.abc import Sequence
 
 import libcst as cst
@@ -16,6 +13,7 @@ from transforms.python.flow.catching import OTHER, RAISED, raised, taken
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.torch_names import CHECKS
 from transforms.python.writing.branches import is_elif, raises
+from transforms.python.writing.comments import comments_beside
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.messages import check_lazy, is_read_elsewhere, is_text
 from transforms.python.writing.names import NoPlace
@@ -29,7 +27,6 @@ _BY_EXCEPTION = {
     "TypeError": "_check_type",
     "NotImplementedError": "_check_not_implemented",
 }
-_DIRECTIVE = re.compile(r"#\s*(?:noqa\b|(?:type|mypy|pyright|pyrefly|pylint|ruff|fmt):)")
 _HOLDS_VALUES = "Dynamo takes no check whose message holds values"
 _WITHOUT = "write the message without them"
 _APART = "call one without them where torch.compiler.is_compiling(), and leave the branch to eager"
@@ -110,27 +107,43 @@ def check_statement(
     place.names("torch._check")  # Undecided where no check serves
     present, condition = where_present(condition, message)
     indent = outer + layout.unit(place.function) if present else outer
-    opening = f"{place.names.torch}.{name}("
-    first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
-    message_text = layout.text(layout.start(message), layout.end(message))
-    above, *beside = _comments(place, branch, message)
+    above, *beside = comments_beside(layout, branch, message)
     comments = "".join(f"{comment}{newline}{outer}" for comment in above)
     comments += f"{present}{newline}{indent}" if present else ""
-    text = f"{opening}{first}, lambda: {message_text})"
-    if "\n" in text or any(beside):
-        of_condition, of_message = ("".join(f"  {comment}" for comment in directives) for directives in beside)
-        if "\n" in message_text:
-            message_text = f"({newline}{indent}        {message_text}{of_message}{newline}{indent}    )"
-            of_message = ""
-        pieces = [(kind.rstrip(", "), "")] if kind else []
-        pieces += [(code(condition), of_condition), (f"lambda: {message_text}", of_message)]
-        lines = (f"{newline}{indent}    {piece},{directive}" for piece, directive in pieces)
-        text = f"{opening}{''.join(lines)}{newline}{indent})"
+    text = check_text(place, function, condition, message, indent, beside)
     end = layout.end(branch)
     tail = layout.text(end, layout.line_end(branch.end_lineno or branch.lineno)).strip()
     if tail and not tail.startswith("#"):
         raise Undecided("another statement stands on the line of the raise")
     return Change(layout.start(branch), layout.line_end(branch.end_lineno or branch.lineno), comments + text)
+
+
+def check_text(
+    place: Place,
+    function: str,
+    condition: cst.BaseExpression,
+    message: ast.expr,
+    indent: str,
+    beside: Sequence[Sequence[str]] = ((), ()),
+) -> str:
+    """The call of a check, over several lines where `beside` has directives of the condition or of the message."""
+    layout = place.layout
+    newline = layout.newline
+    name, _, kind = function.partition("(")
+    opening = f"{place.names.torch}.{name}("
+    first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
+    message_text = layout.text(layout.start(message), layout.end(message))
+    text = f"{opening}{first}, lambda: {message_text})"
+    if "\n" not in text and not any(beside):
+        return text
+    of_condition, of_message = ("".join(f"  {comment}" for comment in directives) for directives in beside)
+    if "\n" in message_text:
+        message_text = f"({newline}{indent}        {message_text}{of_message}{newline}{indent}    )"
+        of_message = ""
+    pieces = [(kind.rstrip(", "), "")] if kind else []
+    pieces += [(code(condition), of_condition), (f"lambda: {message_text}", of_message)]
+    lines = (f"{newline}{indent}    {piece},{directive}" for piece, directive in pieces)
+    return f"{opening}{''.join(lines)}{newline}{indent})"
 
 
 def where_present(condition: cst.BaseExpression, message: ast.expr) -> tuple[str, cst.BaseExpression]:
@@ -162,21 +175,6 @@ def _absent(test: cst.BaseExpression) -> str:
     found = code(test)
     name = found.removesuffix(" is None")
     return name if name != found and name.isidentifier() else ""
-
-
-def _comments(place: Place, branch: ast.If, message: ast.expr) -> tuple[list[str], list[str], list[str]]:
-    """The comments of the branch outside its test and message, in order: those to stand above the check, and of those
-    that tell checkers something the ones on lines of the test, and the others."""
-    layout = place.layout
-    lines = layout.text(layout.start(branch), layout.line_end(branch.end_lineno or branch.lineno)).replace("\r\n", "\n")
-    kept = "".join(layout.text(layout.start(part), layout.end(part)) for part in (message, branch.test))
-    last = (branch.test.end_lineno or branch.lineno) - branch.lineno + 1
-    above, of_test, others = list[str](), list[str](), list[str]()
-    for token in tokenize.generate_tokens(io.StringIO(f"{lines}\n").readline):
-        if token.type == tokenize.COMMENT and token.string not in kept:
-            directive = _DIRECTIVE.match(token.string)
-            (above if directive is None else of_test if token.start[0] <= last else others).append(token.string)
-    return above, of_test, others
 
 
 def is_caught(place: Place, node: ast.stmt | ast.expr) -> bool:

@@ -15,7 +15,7 @@ import functools
 import itertools
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from codemod.model.findings import Level
@@ -112,11 +112,30 @@ class Formatter:
         written = {line: self.statement(line, unit, old[0] if line == descendant else None) for line in fresh}
         return "".join(written.get(line, line) + chunk[len(line) :] for line, chunk in zip(bare, chunks, strict=True))
 
+    def logical(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The lines [first, last) of the logical lines that hold the lines [first, last], all from 0.
+
+        Of the statements at the top.
+        """
+        found: list[tuple[int, int]] = []
+        place = max(bisect.bisect(self._heads, first) - 1, 0)
+        while place < len(self._body) and self._heads[place] <= last:
+            if place not in self._lines:
+                begin, end = self._heads[place], self._body[place].end_lineno or 0
+                lines = [line.decode("utf-8", "replace") for line in self.layout.lines[begin:end]]
+                self._lines[place] = [(begin + a, begin + b) for a, b in logical_lines(lines)]
+            spans = self._lines[place]
+            begin = max(bisect.bisect(spans, (first, sys.maxsize)) - 1, 0)
+            end = bisect.bisect(spans, (last, sys.maxsize))
+            found += [span for span in spans[begin:end] if first < span[1]]
+            place += 1
+        return found
+
     def _span(self, change: Change) -> tuple[int, int] | None:
         """The physical lines of the logical lines that a change touches; None where it adds lines between them."""
         layout = self.layout
         first, last = self._row(change.start), self._row(max(change.start, change.end - 1))
-        touched = list(self._logical(first, last))
+        touched = self.logical(first, last)
         if not touched:
             return None
         begin, end = touched[0][0], touched[-1][1]
@@ -178,22 +197,8 @@ class Formatter:
         return "".join((*pieces, self.layout.text(position, end)))
 
     def _old(self, region: Region) -> list[str]:
-        spans = [span for span in self._logical(region.first, region.last - 1) if region.first <= span[0]]
+        spans = [span for span in self.logical(region.first, region.last - 1) if region.first <= span[0]]
         return [self.layout.text(self.layout.offsets[a], self.layout.line_end(b)) for a, b in spans]
-
-    def _logical(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """The logical lines that hold the lines [first, last], from 0, of the statements at the top."""
-        place = max(bisect.bisect(self._heads, first) - 1, 0)
-        while place < len(self._body) and self._heads[place] <= last:
-            if place not in self._lines:
-                begin, end = self._heads[place], self._body[place].end_lineno or 0
-                lines = [line.decode("utf-8", "replace") for line in self.layout.lines[begin:end]]
-                self._lines[place] = [(begin + a, begin + b) for a, b in logical_lines(lines)]
-            spans = self._lines[place]
-            begin = max(bisect.bisect(spans, (first, sys.maxsize)) - 1, 0)
-            end = bisect.bisect(spans, (last, sys.maxsize))
-            yield from (span for span in spans[begin:end] if first < span[1])
-            place += 1
 
     def _row(self, offset: int) -> int:
         """The line, from 0, that holds a byte."""

@@ -25,7 +25,7 @@ OLDEST = 8
 # black's time grows faster than a statement; real ones have a tenth of this.
 _MOST_TOKENS = 1000
 _DEEPEST = 50
-_PRAGMA = re.compile(r"[ \t]+(#[ \t]*type:[ \t]*ignore\b[^\"'\n]*)\n\Z")
+_PRAGMA = re.compile(r"[ \t]+(#[ \t]*(?:type:[ \t]*ignore|(noqa))\b[^\"'\n]*)\n\Z")
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 # Strings of either kind of quote, three or one, and comments: what stands there is no name.
 _NO_NAMES = re.compile(
@@ -80,13 +80,19 @@ class Style:
         formatted = self._formatted(above, source, columns)
         if strings and formatted is not None and _longest(formatted) > columns:
             divided = self._formatted(above, source, columns, ("string_processing",))
+            if divided is not None:  # what black makes of it without that preview, in which the tree is checked
+                divided = self._formatted(above, "\n".join(divided) + "\n", columns)
             if divided is not None and _longest(divided) < _longest(formatted):
                 formatted = divided
         if formatted is not None and _longest(formatted) > columns and (pragma := _PRAGMA.search(source)):
             # black leaves such a line whole, as it cannot tell which part is meant: behind the whole it stays for that.
             divided = self._formatted(above, source[: pragma.start()] + "\n", columns)
             if divided is not None:
-                formatted = [*divided[:-1], f"{divided[-1]}  {pragma[1]}"]
+                # A length that flake8 is told to pass over is that of the line which still has it.
+                long = bool(pragma[2]) and _longest(divided) > columns
+                row = max(range(len(divided)), key=lambda row: _width(divided[row])) if long else len(divided) - 1
+                divided[row] += f"  {pragma[1]}"
+                formatted = divided
         if formatted is None:
             return None
         return "\n".join(indent + _with_unit(line, unit) for line in formatted)

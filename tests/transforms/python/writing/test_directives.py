@@ -37,3 +37,23 @@ def test_a_directive_on_a_line_of_a_message_stays_on_that_line(rewrite: Any) -> 
 def test_a_text_that_looks_like_a_comment_is_none(rewrite: Any) -> None:
     after = rewrite(HEAD + ON_TEST.replace("f'{{x.shape}}'", "'# noqa'").format("", ""))
     assert "    torch._check(x.shape[0] == w.rows, lambda: '# noqa')\n" in after
+
+
+ASSERTION = "    # above\n    assert x.shape[0] == w.rows, ({}\n        f'{{x.shape}}'{}\n    ){}\n    return x\n"
+
+
+def test_a_directive_of_an_assertion_stands_behind_the_condition_or_the_message(rewrite: Any) -> None:
+    opening = "    # above\n    torch._check_with(\n        AssertionError,\n        x.shape[0] == w.rows,"
+    directive, plain = "  # type: ignore[attr-defined]", "\n        lambda: f'{x.shape}',"
+    assert f"{opening}{directive}{plain}\n    )\n" in rewrite(HEAD + ASSERTION.format(directive, "", ""))
+    assert f"{opening}{plain}{directive}\n    )\n" in rewrite(HEAD + ASSERTION.format("", directive, ""))
+    assert f"{opening}{plain}{directive}\n    )\n" in rewrite(HEAD + ASSERTION.format("", "", directive))
+
+
+def test_a_directive_of_an_assertion_stands_below_what_it_is_asked_behind(rewrite: Any) -> None:
+    head = "def f(x: Tensor, w: Tensor | None):\n    assert w is None or (\n        w.numel() == x.shape[0]\n"
+    message = "the weights have to be as many as the rows are, and not as few as {w.shape} " * 2
+    after = rewrite(f"{head}    ), f'{message}'  # noqa: B950\n    return x\n")
+    asked = "    if w is not None:\n        torch._check_with(\n            AssertionError,\n"
+    condition = "            w.numel() == x.shape[0],\n"
+    assert f"{asked}{condition}            lambda: f'{message}',  # noqa: B950\n        )\n" in after

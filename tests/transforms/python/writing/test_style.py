@@ -92,6 +92,24 @@ def test_strings_are_taken_apart_only_where_asked_and_keep_their_value(message: 
     assert ast.dump(ast.parse(divided.strip())) == ast.dump(ast.parse(text.strip()))
 
 
+def test_strings_taken_apart_are_what_the_formatter_leaves() -> None:
+    message = "(\n        f'of a size {x} that is much too long ' + f'to be {y}'\n    )"
+    divided = NARROW.statement(f"    torch._check(x == y, lambda: {message})", strings=True)
+    assert divided is not None
+    assert longest(divided) <= 40
+    assert NARROW.statement(divided) == divided
+
+
+def test_what_passes_over_a_length_stands_behind_the_line_that_has_it() -> None:
+    directive = "  # noqa: B950"
+    assert NARROW.statement(f"call(condition, 'a message that is much too long for the line'){directive}") == (
+        f"call(\n    condition,\n    'a message that is much too long for the line',{directive}\n)"
+    )
+    assert NARROW.statement(f"call(condition_of, 'one of the messages'){directive}") == (
+        f"call(\n    condition_of, 'one of the messages'\n){directive}"
+    )
+
+
 def test_logical_lines_are_statements_headers_comments_and_blank_lines() -> None:
     lines = ["    if (a\n", "\n", "            and b):\n", "  # note\n", "\n", "x = '''\n", "#'''; y = 1\n", "z = 1"]
     assert list(logical_lines(lines)) == [(0, 3), (3, 4), (4, 5), (5, 7), (7, 8)]
