@@ -4,7 +4,8 @@
 
 TREE is a checkout, or the folder of an installed package; it stays as it is: symfix runs in a copy. Asked are imports
 that nothing uses, names that nothing defines, and definitions that nothing saw (F401, F811, F82), by which PyTorch's
-own CI fails a change; attributes, `torch._check`, that nothing in the tree as it was has; and what mypy says of types.
+own CI fails a change; attributes, `torch._check`, that nothing in the tree as it was has; what mypy says of types; and
+comments that are there no more.
 Exit 0 where there are none, 1 where there are.
 """
 
@@ -12,11 +13,13 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import json
 import re
 import subprocess
 import sys
 import tempfile
+import tokenize
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -77,6 +80,20 @@ def without_a_place(before: Path, after: Path, paths: Sequence[str]) -> Counter[
     return Counter(f"{path}: nothing has `.{name}`" for path in paths for name in asked[path] & wanted)
 
 
+def lost_comments(before: Path, after: Path, paths: Sequence[str]) -> Counter[str]:
+    """The comments of files, by path, that the changed files hold no more, wherever they stood."""
+    lost = Counter[str]()
+    for path in paths:
+        old, new = (_comments((tree / path).read_text(encoding="utf-8")) for tree in (before, after))
+        lost.update({f"{path}: lost {comment}": count for comment, count in (old - new).items()})
+    return lost
+
+
+def _comments(source: str) -> Counter[str]:
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return Counter(token.string for token in tokens if token.type == tokenize.COMMENT)
+
+
 def main() -> int:
     """Print what is new, tree by tree."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -90,7 +107,7 @@ def main() -> int:
             said = Counter[str]()
             for asked in (complaints, wrong_types) if changed else ():
                 said += asked(after, changed) - asked(tree, changed)
-            new = sorted(said + without_a_place(tree, after, changed))
+            new = sorted(said + without_a_place(tree, after, changed) + lost_comments(tree, after, changed))
         print(*new, f"{tree}: {len(changed)} files changed, {len(new)} complaints that are new", sep="\n", flush=True)
         found += len(new)
     return int(found > 0)
