@@ -104,7 +104,7 @@ def _apart(place: Place, tree: cst.BaseExpression) -> tuple[Change, ...]:
     layout, place.names.used = place.layout, set()
     indent = layout.indent(statement)
     operands, _ = flattened(tree, cst.And)
-    if indent is None or "#" in place.text(statement) or any(isinstance(o, cst.BooleanOperation) for o in operands):
+    if indent is None or any(isinstance(o, cst.BooleanOperation) for o in operands):
         return ()
     start, end = layout.start(statement), layout.end(statement)
     before = layout.text(start, layout.start(place.site.expression))

@@ -52,7 +52,7 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     # The values must be of one type, sym_ite takes no int beside a SymInt, and both are evaluated: neither may be None.
     target = place.values.value(update.target)
-    if target.kind != "int" or target.optional or place.shared or "#" in place.text(branch):
+    if target.kind != "int" or target.optional or place.shared:
         return None
     name = update.target.id
     test = place.tree(branch.test)

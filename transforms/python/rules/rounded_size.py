@@ -5,7 +5,8 @@
     k = n // 8 + 1 if n % 8 else n // 8   k = (n + 7) // 8
 
 What it does: what is missing to the next multiple is 0 where there is no remainder, once it is taken modulo `m`. A
-quotient is rounded up as `-(-n // m)` where `m` may be less than 0.
+quotient is rounded up as `-(-n // m)` where `m` may be less than 0. What the variable was before, and nothing reads any
+more, goes.
 
 Why: the branch needs an answer while tracing. Export refuses a size that may or may not be a multiple of something;
 torch.compile makes a graph for each.
@@ -25,6 +26,7 @@ from codemod.model.transform import Example
 from transforms.python.writing.branches import is_elif
 from transforms.python.writing.place import Change, Place, Rewrite
 from transforms.python.writing.remainders import remainder, rounded
+from transforms.python.writing.unread import unread_before
 
 NAME = "rounded-size"
 MODE = Mode.PYTHON_BRANCH
@@ -47,6 +49,10 @@ EXAMPLES = (
         "def f(x: Tensor, m: int):\n    n = x.size(0)\n    n = n + (m - n % m) % m\n    return n\n",
     ),
     Example(
+        "def f(x: Tensor, m: int):\n    n = x.size(0)\n    k = 0\n    if n % m:\n        k = m - n % m\n    return k\n",
+        "def f(x: Tensor, m: int):\n    n = x.size(0)\n    k = (m - n % m) % m\n    return k\n",
+    ),
+    Example(
         "def f(x: Tensor):\n    n = x.size(0)\n    return n if n % 16 == 0 else n + 16 - n % 16\n",
         "def f(x: Tensor):\n    n = x.size(0)\n    return n + (16 - n % 16) % 16\n",
     ),
@@ -62,7 +68,7 @@ MESSAGE = "a branch rounds a size up"
 def rewrite(place: Place) -> Rewrite | None:
     """The sum in place of the choice, or None for other branches."""
     branch = place.site.node
-    if not isinstance(branch, (ast.If, ast.IfExp)) or "#" in place.text(branch):
+    if not isinstance(branch, (ast.If, ast.IfExp)):
         return None
     if isinstance(branch, ast.IfExp):
         target, values = "", (branch.body, branch.orelse)
@@ -75,8 +81,17 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     rest, exact = values if found.truth else reversed(values)
     text = rounded(place, found, rest, exact)
-    change = Change(place.layout.start(branch), place.layout.end(branch), target + text)
-    return Rewrite(Level.REVIEW, MESSAGE, (change,)) if text else None
+    if not text:
+        return None
+    start, end = place.layout.start(branch), place.layout.end(branch)
+    unread = unread_before(place, branch, target.partition(" ")[0], text) if isinstance(branch, ast.If) else ()
+    if unread and unread[1] is branch:
+        start, unread = place.layout.start(unread[0]), ()
+    change = Change(start, end, target + text)
+    if not unread:
+        return Rewrite(Level.REVIEW, MESSAGE, (change,))
+    dropped, following = map(place.layout.start, unread)
+    return Rewrite(Level.REVIEW, MESSAGE, (Change(dropped, following, ""), change))
 
 
 def _assigned(branch: ast.If) -> tuple[str, ast.expr, ast.expr] | None:

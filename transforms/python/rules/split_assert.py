@@ -19,6 +19,7 @@ References: torch/_dynamo/symbolic_convert.py (generic_jump).
 from __future__ import annotations
 
 import ast
+import re
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
@@ -62,9 +63,9 @@ def rewrite(place: Place) -> Rewrite | None:
     if not place.inlined or not isinstance(node, ast.Assert) or not asked_of(node, place.values):
         return None
     found, indent = parts(place, node), layout.indent(node)
-    if not found or indent is None or "#" in place.text(node):
+    if not found or indent is None:
         return None
-    message = f", {place.text(node.msg)}" if node.msg is not None else ""
+    message = f", {_whole(place.text(node.msg))}" if node.msg is not None else ""
     step = layout.unit(place.function)
     lines = [line for part in found for line in _lines(place, part, message, step)]
     text = f"{layout.newline}{indent}".join(lines)
@@ -72,10 +73,18 @@ def rewrite(place: Place) -> Rewrite | None:
 
 
 def _lines(place: Place, part: Part, message: str, step: str) -> list[str]:
-    condition = written(place, part.test)
-    loose = place.layout.newline in condition or isinstance(part.test, (ast.NamedExpr, ast.Yield, ast.YieldFrom))
-    whole = f"({condition})" if loose else condition
-    asserted = f"assert {whole}{message}"
+    loose = isinstance(part.test, (ast.NamedExpr, ast.Yield, ast.YieldFrom))
+    condition = _whole(written(place, part.test), loose)
+    asserted = f"assert {condition}{message}"
     if part.loop is None:
         return [asserted]
-    return [f"for {place.text(part.loop.target)} in {place.text(part.loop.iter)}:", f"{step}{asserted}"]
+    target, iterated = (_whole(place.text(node)) for node in (part.loop.target, part.loop.iter))
+    return [f"for {target} in {iterated}:", f"{step}{asserted}"]
+
+
+def _whole(text: str, loose: bool = False) -> str:
+    """An expression that stands by itself, in parentheses where it is `loose` or runs over lines; `\\` joins none."""
+    joined = re.sub(r"[ \t]*\\\r?\n[ \t]*", " ", text)
+    if joined != text and ast.dump(ast.parse(f"({joined})")) == ast.dump(ast.parse(f"({text})")):
+        text = joined
+    return f"({text})" if loose or "\n" in text else text

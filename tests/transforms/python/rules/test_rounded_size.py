@@ -20,14 +20,16 @@ SUM = "n + (m - n % m) % m"
         ("    rest = n % m\n    return n if rest == 0 else m + n - rest\n",
          "    rest = n % m\n    return n + (m - rest) % m\n"),
         ("    pad = 0\n    if n % m:\n        pad = m - n % m\n    return n + pad\n",
-         "    pad = 0\n    pad = (m - n % m) % m\n    return n + pad\n"),
+         "    pad = (m - n % m) % m\n    return n + pad\n"),
+        ("    pad = 0  # 0\n    k = 2\n    if n % m:  # 1\n        # 2\n        pad = m - n % m\n    return n + pad\n",
+         "    # 0\n    k = 2\n    # 1\n    # 2\n    pad = (m - n % m) % m\n    return n + pad\n"),
         ("    k, pad = 1, 0\n    if n % m:\n        pad = m - n % m\n    return k + pad\n",
          "    k, pad = 1, 0\n    pad = (m - n % m) % m\n    return k + pad\n"),
         ("    if n % 8 > 0:\n        n += 8 - n % 8\n    return n\n", "    n = n + (8 - n % 8) % 8\n    return n\n"),
         ("    w = 8\n    if n % w > 0:\n        k = w - n % w\n    else:\n        k = 0\n    return k\n",
          "    w = 8\n    k = (w - n % w) % w\n    return k\n"),
         ("    b = n // 4\n    if n % 4:\n        b += 1\n    return b\n",
-         "    b = n // 4\n    b = (n + 3) // 4\n    return b\n"),
+         "    b = (n + 3) // 4\n    return b\n"),
         ("    if n % 2 != 0:\n        k += 1\n    return k\n", "    k = k + n % 2\n    return k\n"),
         ("    rest = n % 2\n    return n + 2 - rest if rest else n\n", "    rest = n % 2\n    return n + rest\n"),
         ("    if n % (m or 4):\n        n = n + (m or 4) - n % (m or 4)\n    return n\n",
@@ -66,7 +68,6 @@ def function(source: str) -> Any:
         "    for rest in (n % m, 1):\n        if rest:\n            n = n + m - rest\n    return n\n",
         "    b = n // m\n    n = n + 1\n    if n % m:\n        b = b + 1\n    return b\n",
         "    for i in (0, 1):\n        p = 0 if i else k\n        if n % m:\n            p = m - n % m\n    return p\n",
-        "    if n % m:  # rounded\n        n = n + m - n % m\n    return n\n",
         "    if n % m:\n        n = n + m - n % m / k\n    return n\n",
         "    def g():\n        nonlocal p\n    p = 0\n    if n % m:\n        p = m - n % m\n    return p\n",
         "    m = g()\n    if n % m:\n        n = n + m - n % m\n    return n\n",  # may be 0.5
@@ -104,3 +105,32 @@ def test_what_the_remainder_was_taken_of_is_the_same(look: Any, value: str, betw
         f"    sizes = [n]\n    rest = {value}\n    {between}\n    return {number} // m + 1 if rest else {number} // m\n"
     )
     assert any(finding.rule == "rounded-size" for finding in look(HEAD + body)) is not changed
+
+
+ROUNDED = "    if n % m:\n        pad = m - n % m\n"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "    pad = 0\n    k = pad + 1\n",  # it is read
+        "    pad = 0\n    if k > 2:\n        k = pad\n",
+        "    pad = 0\n    later = lambda: pad\n    k = later()\n",
+        "    pad = 0\n    for k in range(3):\n        k += 1\n",
+        "    pad = 0\n    if k > 2:\n        return k\n",
+        "    pad = 0\n    with torch.no_grad():\n        k += 1\n",
+        "    pad = 0; k = 1\n",
+        "    try:\n        k += 1\n    finally:\n        k = 1\n    pad = 0\n",
+    ],
+)
+def test_what_may_be_read_stays(rewrite: Any, before: str) -> None:
+    assert rewrite(f"{HEAD}{before}{ROUNDED}    return n + pad\n").startswith(
+        f"{HEAD}{before}    pad = (m - n % m) % m\n"
+    )
+
+
+def test_what_nothing_reads_goes_from_above_other_statements(rewrite: Any) -> None:
+    before = "    pad = 0\n    rows = 0\n    k = k + 1\n"
+    rows = ROUNDED.replace("pad", "rows")
+    after = rewrite(f"{HEAD}{before}{ROUNDED}{rows}    return n + pad + rows\n")
+    assert after.startswith(f"{HEAD}    k = k + 1\n    pad = (m - n % m) % m\n    rows = (m - n % m) % m\n")

@@ -61,3 +61,15 @@ def test_a_directive_stands_behind_the_statement_that_lost_its_place(rewrite: An
 def test_a_comment_above_a_statement_with_another_before_it(rewrite: Any) -> None:
     after = rewrite(f"{HEAD}    m, n = x.shape; k = min(  # the less\n        m, n)\n    return k\n")
     assert "    # the less\n    m, n = x.shape; k = torch.sym_min(m, n)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("if n >= m:  # room\n        # of one\n        n -= 1", "n = torch.sym_ite(n >= m, n - 1, n)"),
+        ("if n % 8:  # room\n        # of one\n        n += 8 - n % 8", "n = n + (8 - n % 8) % 8"),
+    ],
+)
+def test_comments_are_no_reason_to_leave_a_branch(rewrite: Any, before: str, after: str) -> None:
+    source = f"def f(x: Tensor):\n    n, m = x.shape\n    {before}\n    return n\n"
+    assert f"    # room\n    # of one\n    {after}\n" in rewrite(source)
