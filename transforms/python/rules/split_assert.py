@@ -24,6 +24,7 @@ import re
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.writing.asserting import Part, parts, written
+from transforms.python.writing.comments import directive_behind
 from transforms.python.writing.place import Change, Place, Rewrite
 from transforms.python.writing.traced import asked_of
 
@@ -67,8 +68,11 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     message = f", {_whole(place.text(node.msg))}" if node.msg is not None else ""
     step = layout.unit(place.function)
-    lines = [line for part in found for line in _lines(place, part, message, step)]
-    text = f"{layout.newline}{indent}".join(lines)
+    every = [_lines(place, part, message, step) for part in found]
+    if directive := directive_behind(layout, node):
+        for lines in every[:-1]:
+            lines[-1] += f"  {directive}"
+    text = f"{layout.newline}{indent}".join(line for lines in every for line in lines)
     return Rewrite(Level.SAFE, MESSAGE, (Change(layout.start(node), layout.end(node), text),))
 
 

@@ -39,6 +39,13 @@ def comments_beside(
     return above, beside_test, others
 
 
+def directive_behind(layout: Layout, node: ast.stmt) -> str:
+    """The comment behind a statement that tells a checker something; "" where there is none."""
+    end = layout.end(node)
+    behind = layout.text(end, layout.line_end(layout.line_of(end))).strip()
+    return behind if _DIRECTIVE.match(behind) else ""
+
+
 def with_comments(rewrite: Rewrite, layout: Layout, logical: Logical) -> Rewrite:
     """The rewrite with the comments that its changes would lose."""
     lost = Counter[str]()

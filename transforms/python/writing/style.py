@@ -78,13 +78,14 @@ class Style:
         source = "\n".join(line.removeprefix(indent) for line in lines) + "\n"
         columns = max(self.limit - _width(indent), 1)
         formatted = self._formatted(above, source, columns)
-        if strings and formatted is not None and _longest(formatted) > columns:
+        pragma = _PRAGMA.search(source)
+        if strings and not (pragma and pragma[2]) and formatted is not None and _longest(formatted) > columns:
             divided = self._formatted(above, source, columns, ("string_processing",))
             if divided is not None:  # what black makes of it without that preview, in which the tree is checked
                 divided = self._formatted(above, "\n".join(divided) + "\n", columns)
             if divided is not None and _longest(divided) < _longest(formatted):
                 formatted = divided
-        if formatted is not None and _longest(formatted) > columns and (pragma := _PRAGMA.search(source)):
+        if formatted is not None and _longest(formatted) > columns and pragma:
             # black leaves such a line whole, as it cannot tell which part is meant: behind the whole it stays for that.
             divided = self._formatted(above, source[: pragma.start()] + "\n", columns)
             if divided is not None:
