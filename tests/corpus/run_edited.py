@@ -84,7 +84,9 @@ def outcome(root: Path, target: Target) -> dict[str, Any]:
 
 def verdict(before: dict[str, Any], after: dict[str, Any]) -> str:
     """What became of a function that is called before."""
-    if after["status"] != "called" or after["sums"] != before["sums"]:
+    if after["status"] != "called":
+        return f"{after['status'].upper()} AFTER"
+    if after["sums"] != before["sums"]:
         return "OTHER IN EAGER"
     if after["wrong"] > before["wrong"]:
         return "OTHER COMPILED"

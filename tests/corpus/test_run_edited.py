@@ -43,7 +43,7 @@ def said(frames: int, breaks: int, wrong: int = 0, total: float = 1.0) -> dict[s
         (said(3, 0), said(1, 0, wrong=1), "OTHER COMPILED"),
         (said(3, 0, wrong=1), said(1, 0, wrong=1), "fewer"),
         (said(3, 0), said(1, 0, total=2.0), "OTHER IN EAGER"),
-        (said(3, 0), {"status": "not made"}, "OTHER IN EAGER"),
+        (said(3, 0), {"status": "not made"}, "NOT MADE AFTER"),
     ],
 )
 def test_what_became_of_a_function(before: dict[str, Any], after: dict[str, Any], became: str) -> None:
