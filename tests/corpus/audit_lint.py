@@ -1,6 +1,6 @@
 """What is wrong with names and types in the Python that `symfix apply --level review` writes, and was not before.
 
-    python tests/corpus/audit_lint.py TREE [TREE ...]
+    python tests/corpus/audit_lint.py TREE [TREE ...] [--scope modules]
 
 TREE is a checkout, or the folder of an installed package; it stays as it is: symfix runs in a copy. Asked are imports
 that nothing uses, names that nothing defines, and definitions that nothing saw (F401, F811, F82), by which PyTorch's
@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib.util
 import io
+import itertools
 import json
 import re
 import subprocess
@@ -66,7 +68,10 @@ def attributes(source: str) -> tuple[set[str], set[str]]:
 
 
 def without_a_place(before: Path, after: Path, paths: Sequence[str]) -> Counter[str]:
-    """The attributes that changed files ask for anew, and that are no word of the tree before and no new function."""
+    """The attributes that changed files ask for anew, and that are no word of the tree before and no new function.
+
+    Nor one of the installed torch, where the tree is none.
+    """
     defined: set[str] = set()
     asked: dict[str, set[str]] = {}
     for path in paths:
@@ -74,7 +79,11 @@ def without_a_place(before: Path, after: Path, paths: Sequence[str]) -> Counter[
         asked[path] = new[0] - old[0]
         defined |= new[1]
     wanted = set().union(*asked.values()) - defined
-    for source in before.rglob("*"):
+    sources = [before.rglob("*")]
+    if not any((before / name / "_prims_common").is_dir() for name in (".", "torch")):
+        spec = importlib.util.find_spec("torch")
+        sources += [Path(folder).rglob("*") for folder in (spec and spec.submodule_search_locations) or ()]
+    for source in itertools.chain.from_iterable(sources):
         if wanted and source.suffix in SOURCES and source.is_file():
             wanted -= set(WORD.findall(source.read_text(encoding="utf-8", errors="replace")))
     return Counter(f"{path}: nothing has `.{name}`" for path in paths for name in asked[path] & wanted)
@@ -98,11 +107,13 @@ def main() -> int:
     """Print what is new, tree by tree."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trees", nargs="+", type=Path, metavar="TREE")
+    parser.add_argument("--scope", default="", help="that of `symfix apply`: modules, for libraries of layers")
+    options = parser.parse_args()
     found = 0
-    for tree in parser.parse_args().trees:
+    for tree in options.trees:
         with tempfile.TemporaryDirectory() as scratch:
             after = copy_tree(tree, Path(scratch) / "after")
-            apply_in(after, "review")
+            apply_in(after, "review", scope=options.scope)
             changed = [path for path in changed_files(tree, after) if path.endswith(".py")]
             said = Counter[str]()
             for asked in (complaints, wrong_types) if changed else ():

@@ -100,9 +100,12 @@ def symfix(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProces
     return result
 
 
-def apply_in(folder: Path, level: str = "safe", vocabulary: Path | None = None, paths: Sequence[str] = ()) -> int:
+def apply_in(
+    folder: Path, level: str = "safe", vocabulary: Path | None = None, paths: Sequence[str] = (), scope: str = ""
+) -> int:
     """`symfix apply` in a copy that is under no version control; returns its exit code, 0 (nothing) or 1 (changed)."""
     more = ["--vocabulary", str(vocabulary.resolve())] if vocabulary else []
+    more += ["--scope", scope] if scope else []
     return symfix(["apply", "--no-check", "--allow-no-vcs", "--level", level, *more, *paths], folder).returncode
 
 

@@ -31,9 +31,17 @@ FAILURES = frozenset({"AT_ERROR"})
 
 
 def called(node: Node) -> str:
-    """The unqualified name of what a call expression calls."""
+    """The unqualified name of what a call expression calls, `.name` of a method, with its template arguments."""
     function = node.field("function")
-    return "" if function is None else function.beginning(100).rpartition("::")[2].strip()
+    if function is None:
+        return ""
+    if function.kind == "field_expression":
+        return f".{function.fields['field'].packed}"
+    while function.kind == "qualified_identifier" and "name" in function.fields:
+        function = function.fields["name"]
+    if function.kind in ("identifier", "template_function", "primitive_type", "qualified_identifier"):
+        return function.packed
+    return function.beginning(100).rpartition("::")[2].strip()
 
 
 def exits(node: Node) -> bool:

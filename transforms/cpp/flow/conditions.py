@@ -14,7 +14,7 @@ from transforms.cpp.flow.same_file import called_in_try
 from transforms.cpp.reading.tree import Node
 from transforms.cpp.reading.types import Type
 
-_NAMED = re.compile(r"(?:at::)?symint::\w+<(\w+)>\(")
+_NAMED = re.compile(r"(?:at::)?symint::\w+<\s*(\w+)\s*>\s*\(")
 _OPERANDS = ("left", "right", "argument")
 
 

@@ -17,7 +17,7 @@ from transforms.cpp.reading.types import SCALAR_TYPES
 _NAMED = re.compile(
     rf"(?:\w+::)*(?:k|ScalarType::)({'|'.join((*SCALAR_TYPES, 'ComplexHalf', 'UInt16', 'UInt32', 'UInt64'))})"
 )
-_OPTION = re.compile(rf"\bdtype\(({_NAMED.pattern})\)")
+_OPTION = re.compile(rf"\bdtype\s*\(\s*({_NAMED.pattern})\s*\)")
 _OPTIONS = frozenset({"dtype", "device", "layout", "requires_grad", "pinned_memory", "memory_format"})
 _KEEPS = re.compile(
     r"^(?:clone|contiguous|view(?:_as)?|reshape(?:_as)?|expand(?:_as)?|flatten|unflatten|t|transpose|permute|movedim"

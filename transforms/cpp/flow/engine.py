@@ -21,7 +21,7 @@ from transforms.recursion import TooDeep
 LEVELS = 500
 """How deep statements and expressions may be nested; PyTorch's own are 37, and compilers are asked for 256 blocks
 (C++ standard, Annex B). A chain, as of operators, of `else if` or of method calls, is one level."""
-_ACCESS = re.compile(rb"(\w+)(?:\.|->)(numel|sizes?|strides?|storage_offset|nbytes)\(")
+_ACCESS = re.compile(rb"(\w+)\s*(?:\.|->)\s*(numel|sizes?|strides?|storage_offset|nbytes)\s*\(")
 NOTHING: frozenset[int] = frozenset()
 
 

@@ -222,7 +222,7 @@ def _assignment(flow: Flow, node: Node) -> Type:
         return UNKNOWN
     value = evaluate(flow, right)
     if node.token == "=":
-        _tie(flow, left, value) if left.text.startswith(("std::tie", "tie(")) else assign(flow, left, value, node)
+        _tie(flow, left, value) if left.packed.startswith(("std::tie(", "tie(")) else assign(flow, left, value, node)
         target = evaluate(flow, left) if left.kind in ("identifier", "field_expression") else value
         if target.symbolic and not value.symbolic and target.kind in ("ints", "wrap"):
             coerce(flow, right, target.origins or NOTHING)

@@ -162,7 +162,7 @@ def _filled(path: Sequence[Node], value: Node) -> Made | None:
 
 
 def _is_zeroed(call: Node) -> bool:
-    return method(call) == "zero_" or (method(call) == "fill_" and call.fields["arguments"].text in ("(0)", "(0.)"))
+    return method(call) == "zero_" or (method(call) == "fill_" and call.fields["arguments"].packed in ("(0)", "(0.)"))
 
 
 def _tensors(made: Mapping[str, Sequence[Node]], asked: Node) -> list[str]:

@@ -239,7 +239,7 @@ class _Translator:
             swapped = ast.Tuple([_name(name) for name in reversed(pair)], ast.Load())
             return [ast.Assign([ast.Tuple(targets, ast.Store())], swapped, lineno=1)]
         if node.fields["function"].text == "std::reverse":
-            ends = [argument.text.rpartition(".") for argument in arguments]
+            ends = [argument.packed.rpartition(".") for argument in arguments]
             if (
                 [end[2] for end in ends] == ["begin()", "end()"]
                 and ends[0][0] == ends[1][0]

@@ -169,7 +169,7 @@ class Signs:
         if name.rpartition("::")[2] == "multiply_integers" and arguments:
             return 0 if self._is_shape(_owner(arguments[0])) else None
         if name == "accumulate" and len(arguments) >= 3 and arguments[0].kind == "call_expression":
-            grows = all(_GROWING.fullmatch(operation.text) for operation in arguments[3:])
+            grows = all(_GROWING.fullmatch(operation.packed) for operation in arguments[3:])
             natural = grows and self._is_shape(_owner(arguments[0])) and self._is_natural(arguments[2], facts)
             return 0 if natural else None
         return None

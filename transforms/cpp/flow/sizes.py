@@ -46,6 +46,5 @@ def unchanged_initial(flow: Flow, node: Node) -> Node | None:
 
 def method(call: Node) -> str:
     """The name of what is called, without what it is called on; "" for the standard library."""
-    name = called(call)
-    whole = call.fields["function"].beginning(100)
-    return "" if whole.startswith("std::") else name.replace("->", ".").rpartition(".")[2]
+    standard = call.fields["function"].beginning(5) == "std::"
+    return "" if standard else called(call).rpartition(".")[2]

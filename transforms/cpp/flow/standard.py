@@ -107,7 +107,7 @@ def _standard(flow: Flow, node: Node, bare: str, template: Node | None, argument
         for argument, value in zip(arguments, values, strict=True):
             if value.kind == "lambda" and value.name in flow.lambdas:
                 flow.sink(argument, "callee-unknown", f"is returned to `std::{bare}`", flow.lambdas[value.name].result)
-            if value.kind not in _TYPED and not _ANY_ORDER.fullmatch(argument.text):
+            if value.kind not in _TYPED and not _ANY_ORDER.fullmatch(argument.packed):
                 flow.sink(argument, "callee-unknown", f"is given to `{argument.beginning(60)}`", *values)
         return BOOL if bare == "equal" else INT if bare == "distance" else Type("iter")
     if bare in _NUMERIC or bare == "to_string":
@@ -206,7 +206,7 @@ def _accumulate(flow: Flow, arguments: list[Node], start: int) -> Type:
         element = _element(flow, operation)
         if element is not None:
             flow.announce(AccumulateOperation(origins, operation, element))
-        elif not _ANY_TYPE.fullmatch(operation.text):
+        elif not _ANY_TYPE.fullmatch(operation.packed):
             reason = f"is folded by `{operation.beginning(60)}`"
             flow.sink(operation, "callee-unknown", reason, Type("int", origins=origins))
     return Type("int", "int64_t", origins=origins)

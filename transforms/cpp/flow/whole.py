@@ -219,8 +219,7 @@ def _without_sizes(condition: Node | None, outcome: bool) -> bool:
     left, right = condition.field("left"), condition.field("right")
     if left is None or right is None or right.text != "0" or left.kind != "call_expression":
         return False
-    accessor = left.beginning(200).rpartition(".")[2]
-    return accessor in ("numel()", "sym_numel()", "dim()", "ndimension()") and outcome == (condition.token == "==")
+    return called(left) in (".numel", ".sym_numel", ".dim", ".ndimension") and outcome == (condition.token == "==")
 
 
 def _optional(node: Node, inner: Node) -> bool:

@@ -55,9 +55,12 @@ _MACRO = re.compile(r"[A-Z][A-Z0-9_]*$")
 _FEATURES = (
     ("dispatch", (b"AT_DISPATCH", b"THO_DISPATCH", b"AT_PRIVATE_CASE_TYPE")),
     ("parallel", (b"parallel_for", b"parallel_reduce", b"#pragma omp parallel")),
-    ("data_ptr", (b"data_ptr", b"->data()", b"mutable_data()", b".data<", b"toDLPack(")),
+    (
+        "data_ptr",
+        (b"data_ptr", b"->data()", b"->data ()", b"mutable_data()", b"mutable_data ()", b".data<", b"toDLPack("),
+    ),
     ("iterator", (b"TensorIterator",)),
-    ("item", (b".item<", b".item()")),
+    ("item", (b".item<", b".item()", b".item ()")),
     ("accessor", (b"accessor<", b"accessor_t<", b"accessor32<", b"accessor64<")),
     # CUDA C++ and HIP, their runtimes' functions, and Metal's encoders.
     ("launch", (b"<<<", b"LaunchKernel", b"LaunchCooperativeKernel", b"dispatchThread")),

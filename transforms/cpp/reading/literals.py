@@ -26,6 +26,11 @@ def without_literals(source: bytes) -> bytes:
     return _LITERALS.sub(_blank_literal, source)
 
 
+def without_comments(source: bytes) -> bytes:
+    """`source` with its comments blanked; what literals hold stays."""
+    return _LITERALS.sub(lambda match: blank(match.group()) if match.group()[:1] == b"/" else match.group(), source)
+
+
 def without_defines(source: bytes) -> bytes:
     """`source` with `#define` directives blanked, continuation lines included."""
     return _DEFINE.sub(lambda match: blank(match.group()), source)

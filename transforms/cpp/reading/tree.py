@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node as TreeSitterNode
@@ -9,6 +10,7 @@ from tree_sitter import TreeCursor
 
 _SKIPPED = frozenset({"comment", "preproc_call", "preproc_def", "preproc_function_def", "preproc_include"})
 _EXCERPT = 200
+_SPACE = re.compile(r"\s+::\s*|::\s+")
 _KEPT_TOKENS = frozenset({"&", "&&", "*"})
 
 
@@ -29,8 +31,16 @@ class Node:
 
     @property
     def text(self) -> str:
-        """The source of the node as it stands in the (masked) file."""
-        return self.source[self.start : self.end].decode("utf-8", "surrogateescape")
+        """The source of the node as it stands in the (masked) file; a qualified name without white space at `::`."""
+        text = self.source[self.start : self.end].decode("utf-8", "surrogateescape")
+        if self.kind == "qualified_identifier" and _SPACE.search(text):
+            return _SPACE.sub("::", text)
+        return text
+
+    @property
+    def packed(self) -> str:
+        """The text without white space, however it is laid out."""
+        return "".join(self.text.split())
 
     def beginning(self, length: int) -> str:
         """The first `length` characters of the text."""
