@@ -9,7 +9,10 @@ from transforms.python.flow.nodes import all_nodes, variables_in
 from transforms.python.writing.place import Place
 
 # Where these are, a variable may be read other than by what stands behind its assignment.
-_READ_ELSEWHERE = (ast.Try, ast.With, ast.Global, ast.Nonlocal, ast.Lambda, ast.FunctionDef, ast.ClassDef)
+_READ_ELSEWHERE = (
+    *(ast.Try, ast.With, ast.AsyncWith, ast.Global, ast.Nonlocal),
+    *(ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+)
 
 
 def unread_before(place: Place, branch: ast.If, name: str, text: str) -> tuple[ast.stmt, ast.stmt] | tuple[()]:
