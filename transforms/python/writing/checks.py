@@ -128,7 +128,7 @@ def check_text(
 ) -> str:
     """The call of a check, over several lines where `beside` has directives of the condition or of the message."""
     layout = place.layout
-    newline = layout.newline
+    newline, step = layout.newline, layout.unit(place.function)
     name, _, kind = function.partition("(")
     opening = f"{place.names.torch}.{name}("
     first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
@@ -138,11 +138,11 @@ def check_text(
         return text
     of_condition, of_message = ("".join(f"  {comment}" for comment in directives) for directives in beside)
     if "\n" in message_text:
-        message_text = f"({newline}{indent}        {message_text}{of_message}{newline}{indent}    )"
+        message_text = f"({newline}{indent}{step}{step}{message_text}{of_message}{newline}{indent}{step})"
         of_message = ""
     pieces = [(kind.rstrip(", "), "")] if kind else []
     pieces += [(code(condition), of_condition), (f"lambda: {message_text}", of_message)]
-    lines = (f"{newline}{indent}    {piece},{directive}" for piece, directive in pieces)
+    lines = (f"{newline}{indent}{step}{piece},{directive}" for piece, directive in pieces)
     return f"{opening}{''.join(lines)}{newline}{indent})"
 
 

@@ -57,3 +57,10 @@ def test_a_directive_of_an_assertion_stands_below_what_it_is_asked_behind(rewrit
     asked = "    if w is not None:\n        torch._check_with(\n            AssertionError,\n"
     condition = "            w.numel() == x.shape[0],\n"
     assert f"{asked}{condition}            lambda: f'{message}',  # noqa: B950\n        )\n" in after
+
+
+def test_levels_are_those_of_the_file(rewrite: Any) -> None:
+    source = (HEAD + ASSERTION.format("  # noqa: B9", "", "")).replace("    ", "\t")
+    pieces = ("AssertionError,", "x.shape[0] == w.rows,  # noqa: B9", "lambda: f'{x.shape}',")
+    lines = ["\ttorch._check_with(", *(f"\t\t{piece}" for piece in pieces), "\t)\n"]
+    assert "\n".join(lines) in rewrite(source)
