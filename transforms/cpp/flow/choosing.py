@@ -82,7 +82,7 @@ def _given(statement: Node) -> str:
     function = call.field("function") if call is not None and call.kind == "call_expression" else None
     if call is None or function is None or function.kind not in ("identifier", "qualified_identifier"):
         return ""
-    return "".join(call.fields["arguments"].text.split())
+    return call.fields["arguments"].packed
 
 
 def _implement(*statements: Node) -> bool:
@@ -192,9 +192,7 @@ def _same_shapes(flow: Flow, outer: Node, path: Sequence[Node], origins: set[int
         return None
     given = f"({','.join(shape.text for shape in shapes)})"
     calls = (part for statement in path for part in statement.walk() if part.kind == "call_expression")
-    if not any(
-        called(c).startswith("infer_size") and "".join(c.fields["arguments"].text.split()) == given for c in calls
-    ):
+    if not any(called(c).startswith("infer_size") and c.fields["arguments"].packed == given for c in calls):
         return None
     origins.update(*(value.origins or () for value in values))
     return [Comparison(outer, "==", *shapes, symbolic_left=True, shapes=True)]

@@ -47,7 +47,7 @@ def member(flow: Flow, node: Node, value: Type) -> Type:
 
 def qualified(flow: Flow, node: Node) -> Type:
     """The type of a number that is named `Class::kBlock` or `space::kBlock`; unknown where it is none."""
-    scope, _, name = "".join(node.text.split()).rpartition("::")
+    scope, _, name = node.packed.rpartition("::")
     parent = scope.rpartition("::")[2]
     spelled = flow.vocabulary.members.get((parent, name))
     if spelled is None:

@@ -271,7 +271,7 @@ def _smallest(values: Sequence[int | None]) -> int | None:
 
 
 def _text(node: Node) -> str:
-    return "".join(node.bare.text.split())
+    return node.bare.packed
 
 
 def _is_more(number: Node | int) -> bool:

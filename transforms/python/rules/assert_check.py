@@ -31,8 +31,8 @@ import libcst as cst
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.imported import torch_name
-from transforms.python.writing.checks import check_text, is_caught, where_present
-from transforms.python.writing.comments import comments_beside
+from transforms.python.writing.checks import check_text, is_caught
+from transforms.python.writing.comments import directives_beside
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.messages import check_lazy, is_text, only_reads
 from transforms.python.writing.names import Layout
@@ -125,16 +125,10 @@ def _check(
     indent = layout.indent(node) if isinstance(node, ast.Assert) else None
     text = f"{place.names.torch}._check_with(AssertionError, {code(condition)}, lambda: {place.text(message)})"
     if isinstance(node, ast.Assert) and indent is not None and _ends_line(layout, end):
-        present, checked = where_present(condition, message)
-        inner = indent + layout.unit(place.function) if present else indent
-        above, *beside = list[str](), list[str](), list[str]()
-        if message.lineno > node.lineno:
-            above, *beside = comments_beside(layout, node, message)
-        before = f"{present}{layout.newline}{inner}" if present else ""
+        beside = directives_beside(layout, node, message) if message.lineno > node.lineno else ((), ())
         if any(beside):
-            before = "".join(f"{comment}{layout.newline}{indent}" for comment in above) + before
             end = layout.line_end(layout.line_of(end))
-        text = before + check_text(place, "_check_with(AssertionError, ", checked, message, inner, beside)
+        text = check_text(place, "_check_with(AssertionError, ", condition, message, indent, beside)
     plain = place.values.value(test).numeric and not re.search(r"\bsym_(?:or|not)\(", code(condition))
     level = Level.SAFE if plain else Level.REVIEW
     return Rewrite(level, MESSAGE, (Change(start, end, text),))

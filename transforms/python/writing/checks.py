@@ -13,7 +13,7 @@ from transforms.python.flow.catching import OTHER, RAISED, raised, taken
 from transforms.python.flow.nodes import called, dotted
 from transforms.python.flow.torch_names import CHECKS
 from transforms.python.writing.branches import is_elif, raises
-from transforms.python.writing.comments import comments_beside
+from transforms.python.writing.comments import directives_beside
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.messages import check_lazy, is_read_elsewhere, is_text
 from transforms.python.writing.names import NoPlace
@@ -95,7 +95,7 @@ def refuse_message(place: Place, branch: ast.If, because: Undecided) -> None:
 def check_statement(
     place: Place, branch: ast.If, function: str, condition: cst.BaseExpression, message: ast.expr
 ) -> Change:
-    """`function` called with the condition and a lazy message, in place of the branch; its comments stand above.
+    """`function` called with the condition and a lazy message, in place of the branch.
 
     What tells a checker to pass over a line (`# type: ignore[union-attr]`, `# noqa`) stays with what is on it.
     """
@@ -103,19 +103,14 @@ def check_statement(
     name, _, kind = function.partition("(")
     place.names.builtin(kind.rstrip(", ") or next(e for e, check in _BY_EXCEPTION.items() if check == name))
     layout = place.layout
-    outer, newline = layout.indent(branch) or "", layout.newline
     place.names("torch._check")  # Undecided where no check serves
-    present, condition = where_present(condition, message)
-    indent = outer + layout.unit(place.function) if present else outer
-    above, *beside = comments_beside(layout, branch, message)
-    comments = "".join(f"{comment}{newline}{outer}" for comment in above)
-    comments += f"{present}{newline}{indent}" if present else ""
-    text = check_text(place, function, condition, message, indent, beside)
+    beside = directives_beside(layout, branch, message)
+    text = check_text(place, function, condition, message, layout.indent(branch) or "", beside)
     end = layout.end(branch)
     tail = layout.text(end, layout.line_end(branch.end_lineno or branch.lineno)).strip()
     if tail and not tail.startswith("#"):
         raise Undecided("another statement stands on the line of the raise")
-    return Change(layout.start(branch), layout.line_end(branch.end_lineno or branch.lineno), comments + text)
+    return Change(layout.start(branch), layout.line_end(branch.end_lineno or branch.lineno), text)
 
 
 def check_text(
@@ -123,19 +118,25 @@ def check_text(
     function: str,
     condition: cst.BaseExpression,
     message: ast.expr,
-    indent: str,
-    beside: Sequence[Sequence[str]] = ((), ()),
+    outer: str,
+    beside: Sequence[Sequence[str]],
 ) -> str:
-    """The call of a check, over several lines where `beside` has directives of the condition or of the message."""
+    """The call of a check, behind an `if` where `where_present` says so, in place of a statement indented by `outer`.
+
+    Over several lines where `beside` has directives of the condition or of the message.
+    """
     layout = place.layout
     newline, step = layout.newline, layout.unit(place.function)
+    present, condition = where_present(condition, message)
+    indent = outer + step if present else outer
+    before = f"{present}{newline}{indent}" if present else ""
     name, _, kind = function.partition("(")
     opening = f"{place.names.torch}.{name}("
     first = f"{kind}{code(condition)}".replace(newline, "\n").replace("\n", newline)
     message_text = layout.text(layout.start(message), layout.end(message))
     text = f"{opening}{first}, lambda: {message_text})"
     if "\n" not in text and not any(beside):
-        return text
+        return before + text
     of_condition, of_message = ("".join(f"  {comment}" for comment in directives) for directives in beside)
     if "\n" in message_text:
         message_text = f"({newline}{indent}{step}{step}{message_text}{of_message}{newline}{indent}{step})"
@@ -143,7 +144,7 @@ def check_text(
     pieces = [(kind.rstrip(", "), "")] if kind else []
     pieces += [(code(condition), of_condition), (f"lambda: {message_text}", of_message)]
     lines = (f"{newline}{indent}{step}{piece},{directive}" for piece, directive in pieces)
-    return f"{opening}{''.join(lines)}{newline}{indent})"
+    return f"{before}{opening}{''.join(lines)}{newline}{indent})"
 
 
 def where_present(condition: cst.BaseExpression, message: ast.expr) -> tuple[str, cst.BaseExpression]:

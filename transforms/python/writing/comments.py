@@ -22,21 +22,15 @@ Logical = Callable[[int, int], list[tuple[int, int]]]
 _DIRECTIVE = re.compile(r"#\s*(?:noqa\b|(?:type|mypy|pyright|pyrefly|pylint|ruff|fmt):)")
 
 
-def comments_beside(
-    layout: Layout, check: ast.If | ast.Assert, message: ast.expr
-) -> tuple[list[str], list[str], list[str]]:
-    """The comments of a check outside its test and message, in order: those to stand above the check, and of those
-    that tell checkers something the ones on lines of the test, and the others."""
-    end = check.end_lineno or check.lineno
+def directives_beside(layout: Layout, check: ast.If | ast.Assert, message: ast.expr) -> tuple[list[str], list[str]]:
+    """What tells checkers something on the lines of a check's test, and on its others, outside the test and message."""
     kept = "".join(layout.text(layout.start(part), layout.end(part)) for part in (message, check.test))
     of_test = message.lineno - 1 if isinstance(check, ast.Assert) else check.test.end_lineno or check.lineno
-    above, beside_test, others = list[str](), list[str](), list[str]()
-    for offset, comment in _comments(layout, check.lineno - 1, end):
-        if comment not in kept:
-            directive = _DIRECTIVE.match(comment)
-            line = layout.line_of(offset)
-            (above if directive is None else beside_test if line <= of_test else others).append(comment)
-    return above, beside_test, others
+    found: tuple[list[str], list[str]] = ([], [])
+    for offset, comment in _comments(layout, check.lineno - 1, check.end_lineno or check.lineno):
+        if comment not in kept and _DIRECTIVE.match(comment):
+            found[layout.line_of(offset) > of_test].append(comment)
+    return found
 
 
 def directive_behind(layout: Layout, node: ast.stmt) -> str:
