@@ -5,7 +5,8 @@
     python tests/corpus/audit_unbacked.py compare before.json after.json --torch COPY
 
 `run` compiles each entry (backend aot_eager, fullgraph) on its first four samples with
-`torch._dynamo.decorators.mark_unbacked` on all dimensions and compares the values with eager.
+`torch._dynamo.decorators.mark_unbacked` on all dimensions and compares the values with eager. `--backend inductor`
+asks what users have by default, and takes ten times as long: `--only` and `--unpassed` choose.
 `--torch COPY` names a folder that holds another `torch` package. `--sizes` also calls the compiled function on the
 samples in other sizes: each size plus one, doubled, 0 and 1, and all sizes plus one, doubled, 16, 0 and 1. Sizes for
 which eager's own result is only what memory held (offsets past the end, say) are left out, and counted. `--load` and
@@ -84,11 +85,11 @@ def where(error: BaseException) -> str:
 class Audit:
     """The audit of entries in this process: every trace's assertions are recorded."""
 
-    def __init__(self, samples: int, with_sizes: bool) -> None:
+    def __init__(self, samples: int, with_sizes: bool, backend: Any = "aot_eager") -> None:
         from corpus_asserts import Recorder
 
         self.samples, self.with_sizes = samples, with_sizes
-        self.backend: Any = "aot_eager"
+        self.backend = backend
         self.derived: Callable[[Any], Any] = lambda call: call  # what is called, of what is compiled
         self.recorder = Recorder()
 
@@ -261,9 +262,10 @@ def entries() -> dict[str, Any]:
 
 
 def _setup(
-    samples: int, with_sizes: bool, libraries: Sequence[str], metas: Sequence[dict[str, Any]]
+    samples: int, with_sizes: bool, backend: str, libraries: Sequence[str], metas: Sequence[dict[str, Any]]
 ) -> tuple[Any, Callable[[str], Any]]:
     import torch
+    import torch._inductor.config
 
     from codemod.runner.libraries import load
 
@@ -272,7 +274,8 @@ def _setup(
     for meta in metas:
         _install(meta)
     ops = entries()
-    audit = Audit(samples, with_sizes)
+    torch._inductor.config.fallback_random = True  # eager's numbers
+    audit = Audit(samples, with_sizes, backend)
     return (str(Path(torch.__file__).parent), list(ops)), lambda name: audit.entry(ops[name])
 
 
@@ -295,7 +298,7 @@ def run(arguments: argparse.Namespace) -> int:
     libraries = arguments.load.read_text().split() if arguments.load else []
     metas = json.loads(arguments.metas.read_text()) if arguments.metas else []
     drawn = [meta for meta in metas if not meta["reason"]]
-    settings = (arguments.samples, arguments.sizes, libraries, drawn)
+    settings = (arguments.samples, arguments.sizes, arguments.backend, libraries, drawn)
     results: dict[str, Any] = {}
     with Workers(package, _setup, settings, arguments.jobs, arguments.timeout) as workers:
         home, names = workers.announced
@@ -325,6 +328,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     runner.add_argument("--unpassed", type=Path, metavar="RUN", help="the entries that did not pass in another run")
     runner.add_argument("--load", type=Path, metavar="LIST", help="libraries to load, as cpp_overlay.py prints them")
     runner.add_argument("--metas", type=Path, help="metas to register, as metas.py draw --json writes them")
+    runner.add_argument("--backend", default="aot_eager", help="one of torch.compile's")
     runner.add_argument("--samples", type=int, default=4)
     runner.add_argument("--jobs", type=int, default=2)
     runner.add_argument("--timeout", type=float, default=180, help="seconds for one entry")

@@ -87,13 +87,17 @@ class Formatter:
             settled.append(rewrite._replace(changes=tuple(changes), level=level, reason=reason))
         return settled
 
-    def statement(self, text: str, unit: str, old: str | None = None) -> str:
-        """One logical line without its line end, formatted where that is called for; `old` is what it was."""
+    def statement(self, text: str, unit: str, old: str | None = None, strings: int = 0) -> str:
+        """One logical line without its line end, formatted where that is called for; `old` is what it was.
+
+        Strings stay whole up to a line of `strings` columns.
+        """
         if "\n" not in text and self.style.fits(text):
             return text
         newline = self.layout.newline
         plain, before = text.replace(newline, "\n"), None if old is None else old.replace(newline, "\n")
-        formatted = self.style.statement(plain, unit, before is None or self.style.fits(before))
+        divided = before is None or self.style.fits(before)
+        formatted = self.style.statement(plain, unit, strings if divided else None)
         if formatted is None:
             return text
         if before is None or self.style.statement(before, unit) == before:
@@ -103,13 +107,18 @@ class Formatter:
         return formatted.replace("\n", newline) if better else text
 
     def lines(self, text: str, unit: str, old: Sequence[str] = ()) -> str:
-        """Whole lines, each logical line of them formatted that is none of `old`."""
+        """Whole lines, each logical line of them formatted that is none of `old`.
+
+        Where no settings name the limit, a string that the author left too long for a line is no longer for it.
+        """
         lines = split_lines(text)
         chunks = ["".join(lines[first:last]) for first, last in logical_lines(lines)]
         bare = [line.rstrip("\r\n") for line in chunks]
         fresh = [line for line in bare if line.strip()[:1] not in ("", "#") and line not in old]
         descendant = _descendant(old[0], fresh) if len(old) == 1 else ""
-        written = {line: self.statement(line, unit, old[0] if line == descendant else None) for line in fresh}
+        quoted = [line for line in "\n".join(old).splitlines() if "'" in line or '"' in line]
+        strings = longest("\n".join(quoted)) if self.style.assumed else 0
+        written = {line: self.statement(line, unit, old[0] if line == descendant else None, strings) for line in fresh}
         return "".join(written.get(line, line) + chunk[len(line) :] for line, chunk in zip(bare, chunks, strict=True))
 
     def logical(self, first: int, last: int) -> list[tuple[int, int]]:

@@ -65,11 +65,11 @@ class Style:
         """Whether no line of `text` is longer than the limit."""
         return longest(text) <= self.limit
 
-    def statement(self, text: str, unit: str = "    ", strings: bool = False) -> str | None:
+    def statement(self, text: str, unit: str = "    ", strings: int | None = None) -> str | None:
         """A logical line, its indentation in front, as the formatter writes it; `unit` is one level of indentation.
 
-        Its lines end in line feeds. With `strings`, those that make it too long are taken apart. None where the
-        formatter does not read it, or a string of it runs over several lines.
+        Its lines end in line feeds. Strings that make it too long are taken apart where it is longer than `strings`
+        columns too. None where the formatter does not read it, or a string of it runs over several lines.
         """
         if '"""' in text or "'''" in text or "\\\n" in text or _too_large(text):
             return None
@@ -79,7 +79,8 @@ class Style:
         columns = max(self.limit - _width(indent), 1)
         formatted = self._formatted(above, source, columns)
         pragma = _PRAGMA.search(source)
-        if strings and not (pragma and pragma[2]) and formatted is not None and _longest(formatted) > columns:
+        most = None if strings is None or (pragma and pragma[2]) else max(strings - _width(indent), columns)
+        if most is not None and formatted is not None and _longest(formatted) > most:
             divided = self._formatted(above, source, columns, ("string_processing",))
             if divided is not None:  # what black makes of it without that preview, in which the tree is checked
                 divided = self._formatted(above, "\n".join(divided) + "\n", columns)

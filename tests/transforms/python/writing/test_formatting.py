@@ -86,6 +86,15 @@ def test_added_statements_are_as_narrow_as_the_tree(rewrite: Any) -> None:
         assert "torch._check_value(" in added
 
 
+def test_a_string_that_no_settings_forbid_stays_as_long_as_it_was(rewrite: Any) -> None:
+    message = "f'the first dimension of x, of which nothing is left, is not 3 but still {x.size(0)}'"
+    long = HEAD + f"    if x.size(0) != 3:\n        raise ValueError({message})\n    return x\n"
+    assert message in rewrite(long, style=Style(assumed=True))
+    assert message not in rewrite(long, style=Style())
+    narrower = long.replace("ValueError(f", "ValueError(\n            f").replace("')\n", "'\n        )\n")
+    assert message not in rewrite(narrower, style=Style(assumed=True))
+
+
 def test_levels_and_line_ends_of_the_file_are_kept() -> None:
     source = (
         b"import torch\r\n\r\n\r\ndef f(x: Tensor, y: Tensor):\r\n"

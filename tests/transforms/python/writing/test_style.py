@@ -85,16 +85,24 @@ def test_what_the_oldest_python_does_not_have_is_not_written() -> None:
 )
 def test_strings_are_taken_apart_only_where_asked_and_keep_their_value(message: str) -> None:
     text = f"    torch._check(x == y, lambda: {message})"
-    whole, divided = NARROW.statement(text), NARROW.statement(text, strings=True)
+    whole, divided = NARROW.statement(text), NARROW.statement(text, strings=0)
     assert whole is not None
     assert divided is not None
     assert longest(divided) <= 40 < longest(whole)
     assert ast.dump(ast.parse(divided.strip())) == ast.dump(ast.parse(text.strip()))
 
 
+def test_strings_stay_whole_up_to_a_width() -> None:
+    text = "    torch._check(x == y, lambda: 'of a size that is much too long')"
+    whole = NARROW.statement(text)
+    assert whole is not None
+    assert NARROW.statement(text, strings=longest(whole)) == whole
+    assert NARROW.statement(text, strings=longest(whole) - 1) == NARROW.statement(text, strings=0) != whole
+
+
 def test_strings_taken_apart_are_what_the_formatter_leaves() -> None:
     message = "(\n        f'of a size {x} that is much too long ' + f'to be {y}'\n    )"
-    divided = NARROW.statement(f"    torch._check(x == y, lambda: {message})", strings=True)
+    divided = NARROW.statement(f"    torch._check(x == y, lambda: {message})", strings=0)
     assert divided is not None
     assert longest(divided) <= 40
     assert NARROW.statement(divided) == divided
