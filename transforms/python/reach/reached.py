@@ -46,10 +46,10 @@ EXCUSED = re.compile(r"\b(?:_jit_)?(?:unused|ignore)\b")
 TRACED = re.compile(r"^torch/(?:_refs|_prims|_prims_common|_decomp)/|^torch/_meta_registrations\.py$")
 # Python that implements operators as compositions, which Dynamo inlines into the graph it makes.
 COMPOSITE = re.compile(r"^torch/(?:functional|nn/functional|_lowrank|_linalg_utils|_tensor)\.py$|^torch/masked/")
-# Kernels, graphs, tools and tests, which see numbers; Inductor has its own vocabulary.
+# Kernels, graphs, tools and tests, which see numbers; Inductor has its own vocabulary, but for its decompositions.
 ELSEWHERE = re.compile(
-    r"^torch/(?:_inductor|_dynamo|_native|_vendor|_library|testing|fx|utils|onnx|ao|jit|distributed|_export|export"
-    r"|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/|^torch/_prims/debug_prims\.py$"
+    r"^torch/(?:_inductor(?!/decomposition\.py$)|_dynamo|_native|_vendor|_library|testing|fx|utils|onnx|ao|jit|_export"
+    r"|export|distributed|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/|^torch/_prims/debug_prims\.py$"
 )
 # What runs while PyTorch traces or compiles.
 FOR_COMPILERS = re.compile(

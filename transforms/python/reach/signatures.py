@@ -1,4 +1,4 @@
-"""What the parameters of registered functions are where nothing is written at them: what their operators are given."""
+"""What the parameters of registered functions are, where nothing at them says so: what their operators are given."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from transforms.python.flow.annotations import of_root
+from transforms.python.flow.annotations import annotated, of_annotation, of_root
+from transforms.python.flow.values import SOME_SHAPE, Value
 from transforms.python.reach.composites import OVERLOAD
 from transforms.python.reach.reached import Reached
 from transforms.python.reach.registrars import API, Role
@@ -19,26 +20,39 @@ SchemasOf = Callable[[Collection[str]], Iterable[Schema]]
 """The overloads of ATen's operators of these names."""
 
 _LIST = re.compile(r"\[\d*\]")
+_INTS = re.compile(r"^int\[\d*\]\??$")
 _NEUTRAL = API | {"out_wrapper"}
 """The decorators that pass on what the dispatcher gives."""
 
 
-class _Signature(NamedTuple):
-    """An operator's parameters, each with its annotation: those given by position, and those given by name."""
+class _Type(NamedTuple):
+    """The annotation of an operator's parameter, and whether a schema says that it is a list of plain ints."""
 
-    positional: tuple[tuple[str, str], ...]
-    named: tuple[tuple[str, str], ...]
+    annotation: str
+    ints: bool = False
+
+    def value(self, name: str) -> Value:
+        """What a parameter of this name holds."""
+        return of_annotation(self.annotation) if self.ints else of_root(self.annotation, name)
+
+
+class _Signature(NamedTuple):
+    """An operator's parameters, each with its type: those given by position, and those given by name."""
+
+    positional: tuple[tuple[str, _Type], ...]
+    named: tuple[tuple[str, _Type], ...]
 
 
 def give_types(
     functions: Mapping[Definition, Reached], roles: Mapping[Definition, Sequence[Role]], schemas_of: SchemasOf
 ) -> None:
-    """Note of parameters without annotation what the dispatcher gives them: of what `functions` it calls.
+    """Note of parameters what the dispatcher gives them: of what `functions` it calls.
 
     An operator of ATen has a schema, one that `custom_op` makes has the annotations of the function that it is made of.
-    Where a function is registered for several overloads, they must agree.
+    Where a function is registered for several overloads, they must agree. An annotation stands, but for what is called
+    as sizes are and is `int[]` in the schema: of these the dispatcher makes numbers (python_arg_parser.h, intlist).
     """
-    untyped = {definition: reached for definition, reached in functions.items() if _untyped(reached)}
+    untyped = {definition: reached for definition, reached in functions.items() if _unsure(reached)}
     named = {definition: set(_of_aten(definition.function)) for definition in untyped}
     overloads: dict[str, list[Schema]] = {}
     for schema in schemas_of({base for names in named.values() for base, _ in names}):
@@ -52,20 +66,26 @@ def give_types(
             if overload in ("", schema.overload or "default")
         ]
         signatures += (made[role.operator] for role in roles.get(definition, ()) if role.operator in made)
+        annotations = dict(definition.function.parameters)
         for name, given in _given(definition.function, signatures).items():
-            if len(given) == 1:
-                reached.parameters[name] = of_root(given.pop(), name)
+            if len(given) == 1 and (not annotations[name] or all(kind.ints for kind in given)):
+                reached.parameters[name] = given.pop().value(name)
 
 
-def _untyped(reached: Reached) -> bool:
-    """Whether PyTorch calls a function, some of whose parameters have no annotation, with what the dispatcher has."""
+def _unsure(reached: Reached) -> bool:
+    """Whether PyTorch calls a function, some of whose annotations say too little, with what the dispatcher has."""
     function = reached.definition.function
     return (
         reached.caller is None
         and not function.method
-        and any(not annotation for _, annotation in function.parameters)
+        and any(_says_little(*parameter) for parameter in function.parameters)
         and all(last_name(text.partition("(")[0]) in _NEUTRAL for text in function.decorators)
     )
+
+
+def _says_little(name: str, annotation: str) -> bool:
+    """Whether a parameter has no annotation, or one that leaves to its name whether it holds sizes."""
+    return not annotation or (of_root(annotation, name) == SOME_SHAPE != annotated(annotation, name))
 
 
 def _of_aten(function: Function) -> Iterator[tuple[str, str]]:
@@ -75,12 +95,14 @@ def _of_aten(function: Function) -> Iterator[tuple[str, str]]:
 
 
 def _of_schema(schema: Schema) -> _Signature:
-    parameters = [(a.kwarg_only, (a.name, _annotation(a.plain_type))) for a in schema.arguments]
+    types = [_Type(_annotation(a.plain_type), _INTS.match(a.plain_type) is not None) for a in schema.arguments]
+    parameters = [(a.kwarg_only, (a.name, kind)) for a, kind in zip(schema.arguments, types, strict=True)]
     return _Signature(*(tuple(p for by_name, p in parameters if by_name is wanted) for wanted in (False, True)))
 
 
 def _made_of(function: Function) -> _Signature:
-    return _Signature(function.parameters[: function.positional], function.parameters[function.positional :])
+    parameters = tuple((name, _Type(annotation)) for name, annotation in function.parameters)
+    return _Signature(parameters[: function.positional], parameters[function.positional :])
 
 
 def _annotation(kind: str) -> str:
@@ -90,15 +112,15 @@ def _annotation(kind: str) -> str:
     return f"Optional[{annotation}]" if kind.endswith("?") else annotation
 
 
-def _given(function: Function, signatures: Iterable[_Signature]) -> dict[str, set[str]]:
-    """What `signatures` have for the parameters without annotation; nothing where one does not fit the function."""
-    found: dict[str, set[str]] = {name: set() for name, annotation in function.parameters if not annotation}
+def _given(function: Function, signatures: Iterable[_Signature]) -> dict[str, set[_Type]]:
+    """What `signatures` have for the parameters that say little; nothing where one does not fit the function."""
+    found: dict[str, set[_Type]] = {name: set() for name, text in function.parameters if _says_little(name, text)}
     places = [name for name, _ in function.parameters[: function.positional]]
     for signature in signatures:
         if len(places) < len(signature.positional) and not function.rest:
             return {}
-        pairs = [(name, annotation) for name, (_, annotation) in zip(places, signature.positional, strict=False)]
-        for name, annotation in (*pairs, *signature.named):
+        pairs = [(name, kind) for name, (_, kind) in zip(places, signature.positional, strict=False)]
+        for name, kind in (*pairs, *signature.named):
             if name in found:
-                found[name].add(annotation)
+                found[name].add(kind)
     return found

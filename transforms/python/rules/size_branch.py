@@ -7,7 +7,8 @@
 What it does: in general two sizes differ. To expand, reshape or copy is nothing where they are equal, so the path
 serves them as well: where as many sizes are given as the tensor is seen to have, each its own or the one it is compared
 with, and where nobody sees below that the tensor was copied, by writing one of the two in place. A path that converts
-serves tensors of the dtype that it gives. Where Dynamo traces the function and it is not PyTorch's own, the guard is
+serves tensors of the dtype that it gives. A decomposition that returns NotImplemented leaves the operator as it is,
+whose kernel serves all sizes. Where Dynamo traces the function and it is not PyTorch's own, the guard is
 `torch.compiler.is_compiling() or …`, which asks for no size.
 
 Why: the branch needs an answer while tracing. Where the path does more, or is seen to give another shape for equal

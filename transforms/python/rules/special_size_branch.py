@@ -32,7 +32,7 @@ import ast
 
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
-from transforms.python.writing.branches import decided, is_decomposition, kinds, lean, on_every_device
+from transforms.python.writing.branches import decided, kinds, lean, on_every_device
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.neutral import serves_all
 from transforms.python.writing.place import Change, Place, Rewrite
@@ -131,7 +131,7 @@ def rewrite(place: Place) -> Rewrite | None:
     if not isinstance(branch, (ast.If, ast.IfExp)):
         return None
     test = place.tree(branch.test)
-    shared = is_decomposition(place) and lean(place, test) is False
+    shared = place.decomposes and lean(place, test) is False
     compared = kinds(place, on_every_device(place, test) if shared else test)
     if not compared <= {"empty", "one", "sentinel"}:
         return None

@@ -172,11 +172,6 @@ def on_every_device(place: Place, node: cst.BaseExpression) -> cst.BaseExpressio
     return node.with_changes(left=on_every_device(place, node.left), right=on_every_device(place, node.right))
 
 
-def is_decomposition(place: Place) -> bool:
-    """Whether what the function computes is what runs, and not only the shape of what a kernel does."""
-    return any("register_decomposition" in ast.unparse(decorator) for decorator in place.function.decorator_list)
-
-
 def decides_elsewhere(place: Place, branch: ast.If) -> str:
     """Why neither path may be picked: a caller decides by what is returned, a loop ends, or the function recurses.
 

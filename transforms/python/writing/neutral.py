@@ -106,6 +106,8 @@ def serves_where(place: Place, branch: ast.If | ast.IfExp, general: bool) -> lis
     evaluated, so that what has them is seen to be a tensor, without an operand of the test that tells.
     """
     only: list[str] = []
+    if _leaves_operator(place, branch, general):
+        return only
     if not _serves(place, branch, general, _Asked.by(branch.test, EqualSizes(place, branch, general), only)):
         return None
     asked = {text.partition(" == ")[0] for text in only}
@@ -119,7 +121,24 @@ def serves_where(place: Place, branch: ast.If | ast.IfExp, general: bool) -> lis
 
 def serves_all(place: Place, branch: ast.If | ast.IfExp, general: bool) -> bool:
     """Whether the path for sizes in general does nothing more, for the special ones, than the other path does."""
+    if _leaves_operator(place, branch, general):
+        return True
     return _serves(place, branch, general, _Asked.by(branch.test, EqualSizes(place, branch, general)))
+
+
+def _leaves_operator(place: Place, branch: ast.If | ast.IfExp, general: bool) -> bool:
+    """Whether a decomposition returns NotImplemented for sizes in general: the operator stays, whose kernel serves all.
+
+    Source: torch/fx/experimental/proxy_tensor.py (maybe_handle_decomp, and what calls it).
+    """
+    if isinstance(branch, ast.IfExp) or not place.decomposes:
+        return False
+    path: list[ast.stmt] = branch.body if general else branch.orelse
+    statement: ast.AST | None = branch
+    while not path and isinstance(statement, ast.If):
+        block = place.block_of(statement)
+        path, statement = block[block.index(statement) + 1 :], place.around(statement)
+    return bool(path) and isinstance(path[0], ast.Return) and ast.unparse(path[0]) == "return NotImplemented"
 
 
 def _serves(place: Place, branch: ast.If | ast.IfExp, general: bool, asked: _Asked) -> bool:

@@ -198,6 +198,11 @@ class Place:
             raise Undecided("the product of the sizes needs math.prod, and the file does not import math")
         return f"{self.names.module('math')}.prod"
 
+    @property
+    def decomposes(self) -> bool:
+        """Whether what the function computes is what runs, and not only the shape of what a kernel does."""
+        return any("register_decomposition" in ast.unparse(decorator) for decorator in self.function.decorator_list)
+
     @functools.cached_property
     def in_loop(self) -> bool:
         """Whether the place stands in a loop of the function."""

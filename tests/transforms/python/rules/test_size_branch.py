@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from codemod.model.findings import Finding
+
 
 def _is_rewritten(look: Any, source: str) -> bool:
     findings = look(f"def f(x: Tensor, y: Tensor, m: int):\n{source}")
@@ -25,6 +27,31 @@ def _is_rewritten(look: Any, source: str) -> bool:
 def test_what_converts_or_has_another_shape_is_not_neutral(look: Any, value: str, same: bool) -> None:
     source = f"    if x.shape != y.shape:\n        x = {value}\n    return x * y\n"
     assert _is_rewritten(look, source) is same
+
+
+@pytest.mark.parametrize(
+    ("body", "general"),
+    [
+        ("    if n % m == 0:\n        return x.view(n // m, m)\n    return NotImplemented\n", "false"),
+        ("    if n % m == 0:\n        return x\n    else:\n        return NotImplemented\n", "false"),
+        ("    if n % m != 0:\n        return NotImplemented\n    return x.view(n // m, m)\n", "true"),
+        ("    if m > 2:\n        if n % m == 0:\n            return x\n    return NotImplemented\n", "false"),
+        ("    if n % m == 0:\n        return x\n    m = h(x)\n    return NotImplemented\n", ""),
+        ("    if n % m == 0:\n        return x\n    return None\n", ""),
+        ("    for _ in range(m):\n        if n % m == 0:\n            return x\n    return NotImplemented\n", ""),
+        ("    if n % m == 0:\n        return x\n", ""),
+    ],
+)
+def test_a_decomposition_may_leave_the_operator(look: Any, rewrite: Any, body: str, general: str) -> None:
+    source = f"def f(x: Tensor, m: int):\n    n = x.size(0)\n{body}"
+    decomposition = f"@register_decomposition(aten.f)\n{source}"
+    assert not _edited(look(source))
+    assert _edited(look(decomposition)) is bool(general)
+    assert (f"guard_or_{general}(n % m " in rewrite(decomposition)) is bool(general)
+
+
+def _edited(findings: list[Finding]) -> bool:
+    return any(finding.rule == "size-branch" and finding.edits for finding in findings)
 
 
 _CONVERTS = """    if x.shape != y.shape:
@@ -135,7 +162,7 @@ def test_what_a_caller_does_with_both_is_seen(look: Any, body: str, seen: bool) 
     source = f"{_COPIES}    return x\n\n\n"
     below = f"def h(x, *others):\n    return x\n\n\ndef g(x: Tensor, y: Tensor, m: int):\n{body}"
     findings = look(f"def f(x: Tensor, y: Tensor, m: int):\n{source}{below}", inlined=True)
-    assert any(finding.rule == "size-branch" and finding.edits for finding in findings) is not seen
+    assert _edited(findings) is not seen
 
 
 @pytest.mark.parametrize(
@@ -151,4 +178,4 @@ def test_what_a_call_passes_may_be_the_tensor_that_is_copied(look: Any, call: st
     findings = look(
         f"def f(w: Tensor, y: Tensor, **k):\n{source}{below}    return w + (k['o'] if k else z)\n", inlined=True
     )
-    assert any(finding.rule == "size-branch" and finding.edits for finding in findings) is not seen
+    assert _edited(findings) is not seen
