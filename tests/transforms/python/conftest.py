@@ -46,6 +46,7 @@ def find(
     compiled = re.search(r"^@\w+\.compile", source, re.M) is not None
     path = "user/code.py" if compiled else path
     names = [node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    runs = {"sympy": "@register_lowering(" in source, **runs}
     job = Job({}, {}, (), (), inlined=inlined or compiled, **runs)
     jobs = dict.fromkeys(names, job)
     if "aten.composed)" in source and "py_impl" not in source:

@@ -74,19 +74,36 @@ def _operator(node: ast.Call, values: Interpreter) -> tuple[str, bool]:
     return (name, True) if method else ("", False)
 
 
+def takes_size(operator: str, argument: int | str) -> bool:
+    """Whether an operator of ATen takes a symbolic size, or some, as its argument of that place or name."""
+    takes = [
+        each
+        for schema in (_schemas(operator) if operator in _every() else ())
+        for place, each in enumerate(schema.arguments)
+        if argument in (place, each.name)
+    ]
+    return any("SymInt" in each.type for each in takes) and not any(map(_is_plain, takes))
+
+
 @cache
-def _written() -> dict[str, list[str]]:
-    """The schemas of the operators of which an overload has a plain number, by the operators' names."""
+def _every() -> dict[str, list[str]]:
+    """The schemas of all operators, by their names."""
     every: dict[str, list[str]] = {}
     for row in rows("operators", releases()[-1]):
         schema = row.partition("\t")[0]
         every.setdefault(base_name(schema), []).append(schema)
-    return {name: schemas for name, schemas in every.items() if any(map(_SOME_PLAIN.search, schemas))}
+    return every
+
+
+@cache
+def _written() -> frozenset[str]:
+    """The operators of which an overload has a plain number."""
+    return frozenset(name for name, schemas in _every().items() if any(map(_SOME_PLAIN.search, schemas)))
 
 
 @cache
 def _schemas(operator: str) -> tuple[Schema, ...]:
-    parsed = map(parse_schema, _written()[operator])
+    parsed = map(parse_schema, _every()[operator])
     return tuple(schema for schema in parsed if not schema.outputs)
 
 

@@ -30,6 +30,10 @@ SIZEVARS = frozenset(
     {"evaluate_static_shape", "evaluate_static_shapes", "guard_static_shape", "guard_equals", "guard_leq", "guard_lt",
      "size_hint"}
 )  # fmt: skip
+# Those that make a number of one expression.
+GUARDS = frozenset({"guard_int", "evaluate_static_shape"})
+# torch's own lowerings, whose branches ask expressions of sympy in words of their own.
+LOWERINGS = re.compile(r"^torch/_inductor/lowering\.py$")
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
 _TRACED = frozenset({"min", "max", "int", "float", "round", "len", "sqrt", "log2", "numel"})
 _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
@@ -299,8 +303,11 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         and OUT_VARIANTS.search(torch_name(node.func))
     ):
         yield Site("out", node, node, Value(BOOL))
-    if name in SIZEVARS and dotted(node.func).endswith(f"sizevars.{name}"):
-        yield Site("sizevars", node, node, Value(BOOL))
+    if name in SIZEVARS | GUARDS and dotted(node.func).endswith(f"sizevars.{name}"):
+        if name in SIZEVARS:
+            yield Site("sizevars", node, node, Value(BOOL))
+        if name in GUARDS and len(node.args) == 1 and not node.keywords:
+            yield Site("guarded", node, node, Value(BOOL))
     if name in CHECKS and len(node.args) > (name == "_check_with"):
         condition = node.args[1 if name == "_check_with" else 0]
         value = values.value(condition)

@@ -44,12 +44,13 @@ LOWERING = re.compile(r"\b(?:register_)?lowering$")
 EXCUSED = re.compile(r"\b(?:_jit_)?(?:unused|ignore)\b")
 # Folders and files of PyTorch whose functions run under fake tensors without being registered one by one.
 TRACED = re.compile(r"^torch/(?:_refs|_prims|_prims_common|_decomp)/|^torch/_meta_registrations\.py$")
-# Python that implements operators as compositions, which Dynamo inlines into the graph it makes.
+# Python that composes operators of others, which Dynamo inlines into the graph it makes.
 COMPOSITE = re.compile(r"^torch/(?:functional|nn/functional|_lowrank|_linalg_utils|_tensor)\.py$|^torch/masked/")
-# Kernels, graphs, tools and tests, which see numbers; Inductor has its own vocabulary, but for its decompositions.
+# Kernels, graphs, tools and tests, which see numbers; of Inductor all but decompositions, and lowerings for guards.
 ELSEWHERE = re.compile(
-    r"^torch/(?:_inductor(?!/decomposition\.py$)|_dynamo|_native|_vendor|_library|testing|fx|utils|onnx|ao|jit|_export"
-    r"|export|distributed|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/|^torch/_prims/debug_prims\.py$"
+    r"^torch/(?:_inductor(?!/(?:decomposition|lowering)\.py$)|_(?:dynamo|native|vendor|library)|testing|fx|utils|onnx"
+    r"|ao|jit|_?export|distributed|multiprocessing|cuda|mps|xpu|backends|package|nn/parallel)/"
+    r"|^torch/_prims/debug_prims\.py$"
 )
 # What runs while PyTorch traces or compiles.
 FOR_COMPILERS = re.compile(
@@ -64,8 +65,7 @@ class Reached:
     """A function that symbols reach: its parameters' values, and who called it first.
 
     `inlined` says that Dynamo traces its Python, so that a message may not close over sizes; `exported` that
-    torch.export runs it itself; `eager` that it is what eager runs too; `root` what kind of entry point it is reached
-    from.
+    torch.export runs it itself; `eager` that eager runs it too; `root` what kind of entry point it is reached from.
     """
 
     definition: Definition
