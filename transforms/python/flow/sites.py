@@ -31,7 +31,8 @@ SIZEVARS = frozenset(
      "size_hint"}
 )  # fmt: skip
 # Those that make a number of one expression.
-GUARDS = frozenset({"guard_int", "evaluate_static_shape"})
+_GUARDS = frozenset({"guard_int", "evaluate_static_shape"})
+_OF_SIZEVARS = SIZEVARS | _GUARDS
 # torch's own lowerings, whose branches ask expressions of sympy in words of their own.
 LOWERINGS = re.compile(r"^torch/_inductor/lowering\.py$")
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
@@ -303,10 +304,10 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
         and OUT_VARIANTS.search(torch_name(node.func))
     ):
         yield Site("out", node, node, Value(BOOL))
-    if name in SIZEVARS | GUARDS and dotted(node.func).endswith(f"sizevars.{name}"):
+    if name in _OF_SIZEVARS and dotted(node.func).endswith(f"sizevars.{name}"):
         if name in SIZEVARS:
             yield Site("sizevars", node, node, Value(BOOL))
-        if name in GUARDS and len(node.args) == 1 and not node.keywords:
+        if name in _GUARDS and len(node.args) == 1 and not node.keywords:
             yield Site("guarded", node, node, Value(BOOL))
     if name in CHECKS and len(node.args) > (name == "_check_with"):
         condition = node.args[1 if name == "_check_with" else 0]
