@@ -84,6 +84,7 @@ def analyse_tree(project: Project) -> Iterator[Finding]:
     if project.has(DERIVATIVES):
         formulas = project.facts(derivatives_yaml.load, [DERIVATIVES]).get(DERIVATIVES)
 
+    @functools.cache
     def in_python() -> Registrations:
         return registrations_of(project, source_paths(project))
 

@@ -8,7 +8,10 @@ import pytest
 
 from codemod.model.edits import apply_edits
 from codemod.model.findings import Level
+from codemod.model.transform import Project
 from tests.transforms.cpp.test_coverage import missing
+from transforms.cpp import analyse
+from transforms.python.reach.kernels import source_paths
 
 CPP = """\
 Tensor fold_cpu(const Tensor& x, int64_t n) { return at::empty({n, x.size(0)}, x.options()); }
@@ -31,6 +34,19 @@ def test_fakes_go_to_the_module_that_loads_the_library(tmp_path: Path) -> None:
         '\n\n@torch.library.register_fake("lib::lift")\n'
         "def _(x: torch.Tensor) -> torch.Tensor:\n    return torch.empty_like(x)\n"
     )
+
+
+def test_a_tree_is_listed_once_however_much_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed: list[Project] = []
+
+    def counted(project: Project) -> list[str]:
+        listed.append(project)
+        return source_paths(project)
+
+    monkeypatch.setattr(analyse, "source_paths", counted)
+    imports = "".join(f"from package import part_{number}\n" for number in range(9))
+    assert any(finding.edits for finding in missing(tmp_path, c=CPP, p=LOADED, u=imports))
+    assert len(listed) == 1
 
 
 def test_torch_is_imported_above_what_a_decorator_begins(tmp_path: Path) -> None:

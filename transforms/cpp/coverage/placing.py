@@ -45,6 +45,7 @@ class Homes:
         self._registrations = registrations
         self._found: dict[tuple[str, str], Home | None] = {}
         self._bound: dict[str, frozenset[str] | None] = {}
+        self._loads: dict[str, Mapping[tuple[bool, bool], Sequence[str]]] = {}
 
     def of(self, operator: Operator) -> Home | None:
         """The module for the fakes of an operator's namespace, None where none is known to load what defines it.
@@ -73,7 +74,9 @@ class Homes:
             if _readable(source := self._project.read(path)):
                 return Home(path, source)
         asked = re.compile(rb"\bops\.%s\b" % prefix.removesuffix("::").encode())
-        found = self._loading(kind)
+        if kind not in self._loads:
+            self._loads[kind] = self._loading(kind)
+        found = self._loads[kind]
         for loads, always in ((True, True), (True, False), (False, True), (False, False)):
             homes = [Home(path, self._project.read(path), guarded=not always) for path in found[loads, always]]
             if homes:
