@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 from torch import Tensor
-from torch._inductor.lowering import register_lowering
+from torch._inductor.lowering import register_lowering, select
 from torch._inductor.virtualized import V
 
 
@@ -62,6 +62,13 @@ causal = torch.compile(Causal(), dynamic=True)
 def padded_rows(source, rows):
     """Written for an older torch: this method of `sizevars` has another name now."""
     return source, V.graph.sizevars.evaluate_static_shape(rows)
+
+
+@register_lowering(torch.ops.neighbors.rows_apart)
+def rows_apart(source):
+    """A loop counts with the number, so that it stays one."""
+    rows = V.graph.sizevars.guard_int(source.get_size()[0])
+    return [select(source, 0, row) for row in range(rows)]
 
 
 def best_rows(source: Tensor, values: Tensor, indices: Tensor) -> Tensor:
