@@ -51,7 +51,7 @@ EXAMPLES = (
 
 MESSAGE = "a lowering makes a number of a size"
 DIVISION = "FloorDiv"
-_NO_SIZE = re.compile(r"dim|axis|^d$")
+_NO_SIZE = re.compile(r"^(?:dims?|axis|axes|d)$")
 _COMPUTED = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 
 

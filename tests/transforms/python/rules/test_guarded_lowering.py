@@ -78,9 +78,10 @@ def test_all_operators_of_a_lowering_take_the_size_and_the_file_has_how_inductor
         assert rewrite(source) == source
 
 
-@pytest.mark.parametrize(("name", "said"), [("x.get_size()[0]", True), ("n", True), ("dim", False)])
+@pytest.mark.parametrize(("name", "said"), [("x.get_size()[0]", True), ("n", True), ("dim_size", True), ("dim", False)])
 def test_of_dimensions_and_outside_of_lowerings_nothing_is_said(look: Any, name: str, said: bool) -> None:
-    source = f"@register_lowering(aten.f)\ndef f(x, n, dim):\n    return range(V.graph.sizevars.guard_int({name}))\n"
+    body = f"    return range(V.graph.sizevars.guard_int({name}))\n"
+    source = f"@register_lowering(aten.f)\ndef f(x, n, dim, dim_size):\n{body}"
     assert [finding.rule for finding in look(source)] == ["guarded-lowering"] * said
     assert look(source, sympy=False) == []
 
