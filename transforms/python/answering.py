@@ -110,6 +110,7 @@ def _each(
 ) -> Iterator[tuple[Site, Answer]]:
     """Each place that asks for a size, with what the first rule that knows it says."""
     vocabulary = file.vocabulary
+    of_torch = LOWERINGS.search(file.place) is not None
     function = scope.node
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     consumed = Spans()
@@ -123,7 +124,7 @@ def _each(
             continue
         if site.kind == "sizevars" and f"sizevars.{called(site.node)}" in vocabulary:
             continue
-        if LOWERINGS.search(file.place) and site.kind not in ("sizevars", "guarded"):
+        if of_torch and site.kind not in ("sizevars", "guarded"):
             continue
         if site.kind == "deprecated" and vocabulary and successor(site.node) not in vocabulary:
             continue  # in this PyTorch it is not deprecated

@@ -68,8 +68,9 @@ def give_types(
         signatures += (made[role.operator] for role in roles.get(definition, ()) if role.operator in made)
         annotations = dict(definition.function.parameters)
         for name, given in _given(definition.function, signatures).items():
-            if len(given) == 1 and (not annotations[name] or all(kind.ints for kind in given)):
-                reached.parameters[name] = given.pop().value(name)
+            kind = given.pop() if len(given) == 1 else None
+            if kind is not None and (kind.ints or not annotations[name]):
+                reached.parameters[name] = kind.value(name)
 
 
 def _unsure(reached: Reached) -> bool:

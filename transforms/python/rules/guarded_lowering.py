@@ -62,14 +62,13 @@ def rewrite(place: Place) -> Rewrite | None:
         return None
     if not place.names.sympy or (isinstance(node.args[0], ast.Name) and _NO_SIZE.search(node.args[0].id)):
         return Rewrite(Level.MANUAL, MESSAGE)  # nothing is said of it
-    whole = list(dict.fromkeys(_expressions(place, node, set())))
-    if len(whole) > 1 and any(not isinstance(part, ast.Name) and _divides(part) for part in whole[1:]):
+    whole, *uses = _expressions(place, node, set())
+    if any(map(_divides, uses)):
         raise Undecided("what is computed of the number below divides it")
-    if _divides(whole[0]) and DIVISION not in _imported(place):
+    if _divides(whole) and DIVISION not in _imported(place):
         raise Undecided(f"Inductor divides with {DIVISION}, which this file does not import")
-    new = ast.unparse(ast.fix_missing_locations(_Symbolic(node).visit(copy.deepcopy(whole[0]))))
-    change = Change(place.layout.start(whole[0]), place.layout.end(whole[0]), new)
-    return Rewrite(Level.REVIEW, MESSAGE, (change,))
+    new = ast.unparse(_Symbolic(node).visit(copy.deepcopy(whole)))
+    return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(whole), place.layout.end(whole), new),))
 
 
 def _expressions(place: Place, part: ast.expr, followed: set[str]) -> Iterator[ast.expr]:

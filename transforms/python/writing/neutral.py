@@ -106,8 +106,6 @@ def serves_where(place: Place, branch: ast.If | ast.IfExp, general: bool) -> lis
     evaluated, so that what has them is seen to be a tensor, without an operand of the test that tells.
     """
     only: list[str] = []
-    if _leaves_operator(place, branch, general):
-        return only
     if not _serves(place, branch, general, _Asked.by(branch.test, EqualSizes(place, branch, general), only)):
         return None
     asked = {text.partition(" == ")[0] for text in only}
@@ -121,17 +119,15 @@ def serves_where(place: Place, branch: ast.If | ast.IfExp, general: bool) -> lis
 
 def serves_all(place: Place, branch: ast.If | ast.IfExp, general: bool) -> bool:
     """Whether the path for sizes in general does nothing more, for the special ones, than the other path does."""
-    if _leaves_operator(place, branch, general):
-        return True
     return _serves(place, branch, general, _Asked.by(branch.test, EqualSizes(place, branch, general)))
 
 
-def _leaves_operator(place: Place, branch: ast.If | ast.IfExp, general: bool) -> bool:
+def _leaves_operator(place: Place, branch: ast.If, general: bool) -> bool:
     """Whether a decomposition returns NotImplemented for sizes in general: the operator stays, whose kernel serves all.
 
     Source: torch/fx/experimental/proxy_tensor.py (maybe_handle_decomp, and what calls it).
     """
-    if isinstance(branch, ast.IfExp) or not place.decomposes:
+    if not place.decomposes:
         return False
     path: list[ast.stmt] = branch.body if general else branch.orelse
     statement: ast.AST | None = branch
@@ -145,6 +141,8 @@ def _serves(place: Place, branch: ast.If | ast.IfExp, general: bool, asked: _Ask
     if isinstance(branch, ast.IfExp):
         path, special = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
         return _is_kept(path, ast.unparse(special), asked)
+    if _leaves_operator(place, branch, general):
+        return True
     taken, passed_by = (branch.body, branch.orelse) if general else (branch.orelse, branch.body)
     if not passed_by:
         return _neutral(taken, asked, None)
