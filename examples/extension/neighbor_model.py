@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 from torch import Tensor
-from torch._inductor.lowering import register_lowering, select
+from torch._inductor.lowering import register_lowering, repeat, select, slice_
 from torch._inductor.virtualized import V
+from torch.utils._sympy.functions import Min
 
 
 @torch.compile(dynamic=True)
@@ -69,6 +70,21 @@ def rows_apart(source):
     """A loop counts with the number, so that it stays one."""
     rows = V.graph.sizevars.guard_int(source.get_size()[0])
     return [select(source, 0, row) for row in range(rows)]
+
+
+@register_lowering(torch.ops.neighbors.square_part)
+def square_part(source):
+    """Whichever side is the shorter, one kernel serves both."""
+    rows, columns = source.get_size()
+    side = V.graph.sizevars.evaluate_min(rows, columns)
+    return slice_(slice_(source, 0, 0, side), 1, 0, side)
+
+
+@register_lowering(torch.ops.neighbors.repeated_rows)
+def repeated_rows(source, times):
+    """How often a value is read is an estimate, for which no size has to be known."""
+    source.mark_reuse(V.graph.sizevars.guarding_hint_or_throw(times))
+    return repeat(source, [times, 1])
 
 
 def best_rows(source: Tensor, values: Tensor, indices: Tensor) -> Tensor:

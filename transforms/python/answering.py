@@ -12,7 +12,7 @@ from codemod.model.findings import Level
 from transforms.python.flow.interpret import Interpreter
 from transforms.python.flow.made import given_on
 from transforms.python.flow.nodes import called, registered, variables_in
-from transforms.python.flow.sites import LOWERINGS, Site, is_fixed_by_export, is_traced, sites
+from transforms.python.flow.sites import LOWERINGS, OF_LOWERINGS, Site, is_fixed_by_export, is_traced, sites
 from transforms.python.flow.values import Value
 from transforms.python.jobs import FileJob, Job
 from transforms.python.reading.dated import minimum_at
@@ -124,7 +124,7 @@ def _each(
             continue
         if site.kind == "sizevars" and f"sizevars.{called(site.node)}" in vocabulary:
             continue
-        if of_torch and site.kind not in ("sizevars", "guarded"):
+        if of_torch and site.kind not in OF_LOWERINGS:
             continue
         if site.kind == "deprecated" and vocabulary and successor(site.node) not in vocabulary:
             continue  # in this PyTorch it is not deprecated

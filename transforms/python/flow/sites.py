@@ -32,9 +32,13 @@ SIZEVARS = frozenset(
 )  # fmt: skip
 # Those that make a number of one expression.
 _GUARDS = frozenset({"guard_int", "evaluate_static_shape"})
-_OF_SIZEVARS = SIZEVARS | _GUARDS
+# Those that pick one of two expressions, and guard on which.
+CHOICES = frozenset({"evaluate_min", "evaluate_max"})
+_HINTS = frozenset({"guarding_hint_or_throw"})
+_OF_SIZEVARS = SIZEVARS | _GUARDS | CHOICES | _HINTS
 # torch's own lowerings, whose branches ask expressions of sympy in words of their own.
 LOWERINGS = re.compile(r"^torch/_inductor/lowering\.py$")
+OF_LOWERINGS = frozenset({"sizevars", "guarded", "chosen", "hinted"})
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})
 _TRACED = frozenset({"min", "max", "int", "float", "round", "len", "sqrt", "log2", "numel"})
 _OPERATIONS = frozenset({"sorted", "sort", "resize_", "to", "chunk", "reshape", "view"})
@@ -309,6 +313,10 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
             yield Site("sizevars", node, node, Value(BOOL))
         if name in _GUARDS and len(node.args) == 1 and not node.keywords:
             yield Site("guarded", node, node, Value(BOOL))
+        if name in CHOICES and len(node.args) == 2 and not node.keywords:
+            yield Site("chosen", node, node, Value(BOOL))
+        if name in _HINTS and len(node.args) == 1:
+            yield Site("hinted", node, node, Value(BOOL))
     if name in CHECKS and len(node.args) > (name == "_check_with"):
         condition = node.args[1 if name == "_check_with" else 0]
         value = values.value(condition)
