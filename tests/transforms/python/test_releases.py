@@ -122,6 +122,11 @@ def test_torch_itself_has_the_names_that_it_has(tmp_path: Path) -> None:
         ("torch.__version__ <= '1.2'", None, (1, 2), None),
         ("torchvision.__version__ < '1.13'", (2, 2), (2, 2), (2, 2)),
         ("torch.__version__.startswith('2')", (2, 2), (2, 2), (2, 2)),
+        ("hasattr(torch, 'sym_max')", (1, 12), (2, 0), (1, 12)),
+        ("not hasattr(torch, 'sym_max')", None, (1, 13), None),
+        ("hasattr(torch.fx.experimental.symbolic_shapes, 'guard_or_false')", (2, 2), (2, 8), (2, 2)),
+        ("hasattr(torch, 'no_such_name')", (2, 2), (2, 2), (2, 2)),
+        ("hasattr(np, 'sym_max')", (2, 2), (2, 2), (2, 2)),
         ("torch.__version__ < newest", (2, 2), (2, 2), (2, 2)),
     ],
 )
@@ -149,6 +154,17 @@ def test_nothing_young_is_written_where_old_torch_alone_comes() -> None:
     )
     assert found("import torch\n" + old, None)["assert-check"].refusal == "min-torch"
     assert found("import torch\n" + old.replace("<", ">="), None)["assert-check"].edits
+
+
+def test_what_a_branch_asks_for_is_not_written_where_torch_lacks_it() -> None:
+    asking = (
+        "import torch\n\n\ndef f(x: Tensor):\n    if hasattr(torch, 'sym_min'):\n"
+        "        return torch.sym_min(x.size(0), 3)\n    return min(x.size(0), 3)\n"
+    )
+    finding = found(asking, None)["sym-extremum"]
+    assert (finding.refusal, finding.edits) == ("min-torch", ())
+    assert "sym_min is of torch 2.0, and torch 1.13 runs this too" in finding.reason
+    assert found(asking.replace("'sym_min'", "'no_such'"), None)["sym-extremum"].edits
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Code of a file that some releases of torch alone run, as tests of torch's version around it say."""
+"""Code of a file that some releases of torch alone run, as tests of its version, or of what it has, around it say."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from typing import NamedTuple
 
 from transforms.python.flow.nodes import EXITS, dotted, written
 from transforms.python.reading.parsing import parse
+from transforms.releases.data import releases, since
 from transforms.releases.version import Release, release
 
 # They begin with plain text, which Python searches for first, unless it ignores case: in lower case it need not.
 _VERSION = re.compile(r"torch(?<![\w.]torch)\.__version__|torch(?<!\wtorch)_version\b", re.I)
 _AT_LEAST = re.compile(r"torch\w*(?:at_least|greater_or_equal|or_newer|_gte?\b|_ge\b)")
 """Helpers of libraries that take the oldest version: `torch_version_at_least("2.4")`, `is_torch_greater_or_equal`."""
-_MENTIONED = re.compile(f"{_VERSION.pattern}|{_AT_LEAST.pattern}".encode())
-"""Either, in lower case."""
+_HAS = re.compile(r"torch(?<=hasattr\(torch)[\w.]*,")
+_MENTIONED = re.compile(f"{_VERSION.pattern}|{_AT_LEAST.pattern}|{_HAS.pattern}".encode())
+"""Any of them, in lower case."""
 _FLIPPED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 
 
@@ -87,6 +89,9 @@ def _bounds(test: ast.expr) -> tuple[Release | None, Release | None] | None:
         case ast.Call(func=function, args=[argument]) if _AT_LEAST.search(dotted(function)):
             number = _number(argument)
             return None if number is None else (number, None)
+        case ast.Call(func=ast.Name("hasattr"), args=[module, ast.Constant(value=str() as name)]):
+            of_torch = dotted(module).partition(".")[0] == "torch"
+            return (since()[name], None) if of_torch and name in since() else None
     return None
 
 
@@ -103,7 +108,9 @@ def _number(node: ast.expr) -> Release | None:
 
 def _previous(number: Release | None) -> Release | None:
     """A number below which `number` is the next release; patch releases bring no names."""
-    return number and (number[0], number[1] - 1)
+    if number is None or number[1]:
+        return number and (number[0], number[1] - 1)
+    return max((other for other in releases() if other < number), default=None)
 
 
 def _next(number: Release | None) -> Release | None:

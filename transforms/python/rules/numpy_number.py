@@ -77,6 +77,8 @@ def rewrite(place: Place) -> Rewrite | None:
         )
     if place.names.module("numpy") != dotted(node.func.value):
         raise Undecided("whether this is numpy, which compiles again for each size, is not to be seen")
+    if re.search(r"\bhasattr\(math\b", place.text(place.function)):
+        raise Undecided(_NOT_KEPT + "this may be for a Python whose math has less")
     takers = Takers(place)
     around = place.around(node)
     converts = isinstance(around, ast.Call) and dotted(around.func) == "int" and around.args == [node]

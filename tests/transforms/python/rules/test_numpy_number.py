@@ -127,6 +127,13 @@ def test_nothing_is_written_where_math_or_np_is_another_thing(look: Any, source:
     assert (finding.rule, finding.edits) == ("numpy-number", ())
 
 
+def test_nothing_is_written_where_math_may_lack_it(look: Any) -> None:
+    body = "    if hasattr(math, 'prod'):\n        n = math.prod(x.shape)\n    else:\n        n = np.prod(x.shape)\n"
+    (finding,) = look(f"{MATH}{HEAD}{body}    return x.new_zeros(n)\n", **MODULE)
+    assert "Python" in finding.reason
+    assert not finding.edits
+
+
 def test_what_else_is_called_np_is_no_numpy(look: Any) -> None:
     assert not look(f"import jax.numpy as np\n\n\n{ONE}\n", **MODULE)
     assert look(f"import numpy as np\n\n\n{ONE}\n", **MODULE)
