@@ -37,6 +37,16 @@ def fitted_rows(source: Tensor, rows: int) -> Tensor:
 
 
 @torch.compile(dynamic=True)
+def merged_quarters(source: Tensor) -> Tensor:
+    """Whether a side is odd is asked for both at once, and what is padded by nothing is as it was."""
+    rows, columns = source.shape
+    odd = rows % 2 == 1 or columns % 2 == 1
+    if odd:
+        source = torch.nn.functional.pad(source, (0, columns % 2, 0, rows % 2))
+    return source[::2, ::2] + source[1::2, 1::2]
+
+
+@torch.compile(dynamic=True)
 def paired_rows(source: Tensor, other: Tensor) -> Tensor:
     """Dynamo makes a check of an assertion of one comparison, and asks for the others."""
     assert source.size(0) % 2 == 0 and source.size(0) == other.size(0), "pairs of rows"

@@ -163,9 +163,11 @@ class Place:
             targets, given = assignment.targets[0], assignment.value
             by_target[id(targets)] = given
             if isinstance(targets, ast.Tuple) and isinstance(given, ast.Tuple) and len(targets.elts) == len(given.elts):
-                # Other parts may be read where they hold something else: `a, b = b, a`.
-                pairs = zip(targets.elts, given.elts, strict=True)
-                by_target |= {id(target): value for target, value in pairs if isinstance(value, ast.Constant)}
+                names = {part.id for part in ast.walk(targets) if isinstance(part, ast.Name)}
+                for target, value in zip(targets.elts, given.elts, strict=True):
+                    # In `a, b = b, a` the parts of a value hold something else behind the assignment.
+                    if not any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(value)):
+                        by_target[id(target)] = value
         for node in self.nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 values.setdefault(node.id, []).append(by_target.get(id(node)))
