@@ -36,7 +36,7 @@ _GUARDS = frozenset({"guard_int", "evaluate_static_shape"})
 CHOICES = frozenset({"evaluate_min", "evaluate_max"})
 _HINTS = frozenset({"guarding_hint_or_throw"})
 _OF_SIZEVARS = SIZEVARS | _GUARDS | CHOICES | _HINTS
-# torch's own lowerings, whose branches ask expressions of sympy in words of their own.
+# torch's own lowerings, whose branches ask expressions of sympy in words of their own, and the sites there.
 LOWERINGS = re.compile(r"^torch/_inductor/lowering\.py$")
 OF_LOWERINGS = frozenset({"sizevars", "guarded", "chosen", "hinted"})
 COERCIONS = frozenset({"int", "float", "bool", "range", "len", "round"})

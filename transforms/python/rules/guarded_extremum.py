@@ -105,7 +105,7 @@ def _asking(place: Place, part: ast.AST, followed: set[str]) -> Iterator[ast.AST
     elif isinstance(holder, ast.Call):
         if part is holder.func or called(holder) in _ASKED:
             yield holder
-    elif not isinstance(holder, (ast.Return, ast.AugAssign)):
+    elif not isinstance(holder, ast.Return):
         yield holder or part
 
 

@@ -41,6 +41,7 @@ SMALLER = "V.graph.sizevars.evaluate_min(height, width - offset)"
         ("    n = {0}\n    return view(x, x.get_size()[n])\n", ""),
         ("    n = {0}\n    return view(x, int(n))\n", ""),
         ("    n = {0}\n    return lambda index: index + n\n", ""),
+        ("    n = 1\n    n += {0}\n    return view(x, 2 if n == width else 3)\n", ""),
         ("    return view(x, sizevars.evaluate_min(height, right=width))\n", ""),
     ],
 )
