@@ -40,7 +40,7 @@ from corpus_patch import Check, added_checks
 from corpus_refusals import INDEFINITE, check_at
 from corpus_sizes import agree, other_sizes, single_sizes, unbacked
 from corpus_torch import add_torch_option, both_torches
-from corpus_workers import Workers
+from corpus_workers import Workers, add_worker_options
 
 VERDICTS = ("needed", "needless", OWN, "another error", "no verdict", "never refuses", "not reached")
 HOW = ("forward", "decomposed", "gradients")
@@ -247,8 +247,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", nargs="+", default=["*"], metavar="PATTERN", help="globs of checks, as file:line")
     parser.add_argument("--samples", type=int, default=2, help="of each entry, %(default)s")
     parser.add_argument("--how", nargs="+", choices=HOW, default=HOW, help="what is traced of each entry, all three")
-    parser.add_argument("--jobs", type=int, default=1, help="processes, %(default)s")
-    parser.add_argument("--timeout", type=float, default=600, help="seconds for one entry, %(default)s")
+    add_worker_options(parser, jobs=1, timeout=600)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all evidence as JSON")
     arguments = parser.parse_args(argv)
     with both_torches(arguments.torch) as (plain, patched):

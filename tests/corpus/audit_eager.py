@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from audit_unbacked import entries
-from corpus_torch import add_torch_option, both_torches
-from corpus_workers import Workers
+from corpus_torch import add_torch_option, of_both_torches
+from corpus_workers import Workers, add_worker_options
 
 _LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel")
 _WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaMemcpyAsync")
@@ -114,14 +114,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="%(default)s")
     parser.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="globs of entries")
     parser.add_argument("--samples", type=int, default=4, help="of each entry, %(default)s")
-    parser.add_argument("--jobs", type=int, default=1, help="processes, %(default)s")
-    parser.add_argument("--timeout", type=float, default=180, help="seconds for one entry, %(default)s")
+    add_worker_options(parser, jobs=1, timeout=180)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all results as JSON")
     arguments = parser.parse_args(argv)
-    with both_torches(arguments.torch, alike=True) as sides:
-        before, after = (audit(side, arguments) for side in sides)
-    if arguments.out:
-        arguments.out.write_text(json.dumps({"before": before, "after": after}, indent=1, sort_keys=True))
+    before, after = of_both_torches(audit, arguments, alike=True)
     calls = found = 0
     for name, ends in before.items():
         now = after[name]

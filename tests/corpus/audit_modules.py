@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from corpus_torch import add_torch_option, both_torches
-from corpus_workers import Workers
+from corpus_torch import add_torch_option, of_both_torches
+from corpus_workers import Workers, add_worker_options
 
 TRACERS = ("trace", "script", "fx", "onnx")
 
@@ -152,14 +151,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_torch_option(parser)
     parser.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="globs of modules, as nn.Linear")
     parser.add_argument("--samples", type=int, default=4, help="of each module, %(default)s")
-    parser.add_argument("--jobs", type=int, default=1, help="processes, %(default)s")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for one module, %(default)s")
+    add_worker_options(parser, jobs=1, timeout=300)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all results as JSON")
     arguments = parser.parse_args(argv)
-    with both_torches(arguments.torch) as sides:
-        before, after = (audit(side, arguments) for side in sides)
-    if arguments.out:
-        arguments.out.write_text(json.dumps({"before": before, "after": after}, indent=1, sort_keys=True))
+    before, after = of_both_torches(audit, arguments)
     gone = broken(before, after)
     samples = sum(max(len(ended) for ended in r.values() if isinstance(ended, list)) for r in before.values())
     print(f"{len(before)} modules (each training and not), {samples} samples")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import json
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from corpus_trees import apply_in
 
@@ -66,6 +68,20 @@ def both_torches(patched: Path | None, level: str = "review", alike: bool = Fals
             apply_in(patched, level, paths=("torch",))
         require_torch(patched)
         yield (copy_torch(Path(scratch) / "plain") if alike else installed_torch()), patched.resolve()
+
+
+def of_both_torches(
+    audit: Callable[[Path, argparse.Namespace], Any], arguments: argparse.Namespace, alike: bool = False
+) -> tuple[Any, Any]:
+    """What `audit` gives for the folder of the unpatched torch and for that of the patched one, `arguments.torch`.
+
+    Both are written to `arguments.out` as JSON, where it is given; `alike` is that of `both_torches`.
+    """
+    with both_torches(arguments.torch, alike=alike) as sides:
+        before, after = (audit(side, arguments) for side in sides)
+    if arguments.out:
+        arguments.out.write_text(json.dumps({"before": before, "after": after}, indent=1, sort_keys=True))
+    return before, after
 
 
 def require_torch(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import sys
 import time
@@ -25,6 +26,12 @@ def _serve(pipe: Connection, package: Path | None, setup: Setup, settings: Seque
         except Exception as error:  # an item that cannot be worked on is that item's result
             result = {"outcome": "skip", "message": f"{type(error).__name__}: {error}"[:300]}
         pipe.send(result)
+
+
+def add_worker_options(parser: argparse.ArgumentParser, jobs: int, timeout: float) -> None:
+    """`--jobs` and `--timeout`, which `Workers` takes, with what they are where they are not given."""
+    parser.add_argument("--jobs", type=int, default=jobs, help="processes, %(default)s")
+    parser.add_argument("--timeout", type=float, default=timeout, help="seconds for one item, %(default)s")
 
 
 class _Worker:
