@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from audit_modules import as_function_of_tensors
 from audit_unbacked import called, entries, refusal_of, sample_arguments
 from corpus_sizes import agree, other_sizes
 from corpus_torch import add_torch_option, of_both_torches
@@ -66,23 +67,12 @@ def exported(function: Callable[..., Any], arguments: Any) -> Callable[..., Any]
     import torch
     from torch.utils import _pytree as pytree
 
-    leaves, spec = pytree.tree_flatten(arguments)
-    places = [index for index, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
-
-    class Called(torch.nn.Module):
-        def forward(self, *tensors: Any) -> Any:
-            filled = list(leaves)
-            for index, tensor in zip(places, tensors, strict=True):
-                filled[index] = tensor
-            return function(*pytree.tree_unflatten(filled, spec))
-
-    tensors = tuple(leaves[index] for index in places)
+    called_module, tensors = as_function_of_tensors(function, arguments, {})
     dynamic = tuple({d: torch.export.Dim.DYNAMIC for d, size in enumerate(t.shape) if size > 1} for t in tensors)
-    program = torch.export.export(Called(), tensors, dynamic_shapes=(dynamic,)).run_decompositions().module()
+    program = torch.export.export(called_module, tensors, dynamic_shapes=(dynamic,)).run_decompositions().module()
 
     def call(args: Any, kwargs: Any) -> Any:
-        flat = pytree.tree_leaves((args, kwargs))
-        return program(*(flat[index] for index in places))
+        return program(*(leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)))
 
     return call
 
@@ -174,6 +164,13 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple
                 yield "more graphs" if new > old else "fewer graphs", place, str(old), str(new)
 
 
+def totals(results: dict[str, Any]) -> tuple[int, int]:
+    """How many calls give eager's values, and how many graphs there are."""
+    samples = [sample for ended in results.values() if isinstance(ended, list) for sample in ended]
+    equal = sum(end == EQUAL for sample in samples for end in sample["ends"].values())
+    return equal, sum(sample["graphs"] for sample in samples)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -192,12 +189,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{kind}: {len(rows)}, of {len({place.partition(' ')[0] for _, place, _, _ in rows})} entries")
         for _, place, old, new in rows:
             print(f"  {place}: {old} -> {new}")
-    graphs = [sum(s["graphs"] for ended in side.values() if isinstance(ended, list) for s in ended)
-              for side in (before, after)]  # fmt: skip
-    equal = [sum(end == EQUAL for ended in side.values() if isinstance(ended, list) for s in ended
-                 for end in s["ends"].values()) for side in (before, after)]  # fmt: skip
-    print(f"{len(before)} entries: {equal[0]} calls equal eager before, {equal[1]} after; "
-          f"{graphs[0]} graphs before, {graphs[1]} after")  # fmt: skip
+    (equal, graphs), (equal_now, graphs_now) = map(totals, (before, after))
+    print(f"{len(before)} entries: {equal} calls equal eager before, {equal_now} after; "
+          f"{graphs} graphs before, {graphs_now} after")  # fmt: skip
     return 1 if any(row[0] in ("broken", "more graphs") for row in found) else 0
 
 

@@ -33,9 +33,9 @@ SIZEVARS = frozenset(
 # Those that make a number of one expression.
 _GUARDS = frozenset({"guard_int", "evaluate_static_shape"})
 # Those that pick one of two expressions, and guard on which.
-CHOICES = frozenset({"evaluate_min", "evaluate_max"})
+_CHOICES = frozenset({"evaluate_min", "evaluate_max"})
 _HINTS = frozenset({"guarding_hint_or_throw"})
-_OF_SIZEVARS = SIZEVARS | _GUARDS | CHOICES | _HINTS
+_OF_SIZEVARS = SIZEVARS | _GUARDS | _CHOICES | _HINTS
 # torch's own lowerings, whose branches ask expressions of sympy in words of their own, and the sites there.
 LOWERINGS = re.compile(r"^torch/_inductor/lowering\.py$")
 OF_LOWERINGS = frozenset({"sizevars", "guarded", "chosen", "hinted"})
@@ -287,6 +287,13 @@ def _new_empty(function: ast.expr) -> bool:
     return sizes is None or len(sizes) in (4, 5) or any(isinstance(size, ast.Starred) for size in sizes)
 
 
+def is_choice(call: ast.Call) -> bool:
+    """Whether a call is `sizevars.evaluate_min` or `evaluate_max` of two expressions."""
+    name = called(call)
+    of_sizevars = name in _CHOICES and dotted(call.func).endswith(f"sizevars.{name}")
+    return of_sizevars and len(call.args) == 2 and not call.keywords
+
+
 def _constructs(node: ast.Lambda, nodes: Sequence[ast.AST]) -> bool:
     """Whether `lambda x: complex(x)` is returned beside constructors of symbolic numbers."""
     returned = [statement.value for statement in nodes if isinstance(statement, ast.Return)]
@@ -313,7 +320,7 @@ def _call_sites(node: ast.Call, values: Interpreter) -> Iterator[Site]:
             yield Site("sizevars", node, node, Value(BOOL))
         if name in _GUARDS and len(node.args) == 1 and not node.keywords:
             yield Site("guarded", node, node, Value(BOOL))
-        if name in CHOICES and len(node.args) == 2 and not node.keywords:
+        if is_choice(node):
             yield Site("chosen", node, node, Value(BOOL))
         if name in _HINTS and len(node.args) == 1:
             yield Site("hinted", node, node, Value(BOOL))

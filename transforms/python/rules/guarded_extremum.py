@@ -22,7 +22,8 @@ from collections.abc import Iterator
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.nodes import called
-from transforms.python.flow.sites import CHOICES, COERCIONS
+from transforms.python.flow.sites import COERCIONS, is_choice
+from transforms.python.writing.bindings import imported_names
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -62,16 +63,11 @@ def rewrite(place: Place) -> Rewrite | None:
         return Rewrite(Level.MANUAL, MESSAGE)  # nothing is said of it
     choices = [part for part in ast.walk(node) if isinstance(part, ast.Call) and is_choice(part)]
     needed = {_extremum(choice) for choice in choices}
-    if missing := needed - _imported(place):
+    if missing := needed - imported_names(place.names.top.body, MODULE):
         raise Undecided(f"write {' and '.join(sorted(missing))} of {MODULE}, which this file does not import")
     for asking in _asking(place, node, set()):
         raise Undecided(f"`{ast.unparse(asking)}` may ask what was chosen")
     return Rewrite(Level.REVIEW, MESSAGE, tuple(_changes(place, node, choices)))
-
-
-def is_choice(call: ast.Call) -> bool:
-    """Whether a call is `sizevars.evaluate_min` or `evaluate_max` of two expressions."""
-    return called(call) in CHOICES and len(call.args) == 2 and not call.keywords
 
 
 def _extremum(call: ast.Call) -> str:
@@ -107,8 +103,3 @@ def _asking(place: Place, part: ast.AST, followed: set[str]) -> Iterator[ast.AST
             yield holder
     elif not isinstance(holder, ast.Return):
         yield holder or part
-
-
-def _imported(place: Place) -> set[str]:
-    imports = (node for node in place.names.top.body if isinstance(node, ast.ImportFrom) and node.module == MODULE)
-    return {alias.name for node in imports for alias in node.names if not alias.asname}

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from codemod.model.findings import Level, Mode
 from codemod.model.transform import Example
 from transforms.python.flow.plain_arguments import takes_size
+from transforms.python.writing.bindings import imported_names
 from transforms.python.writing.logic import Undecided
 from transforms.python.writing.place import Change, Place, Rewrite
 
@@ -65,7 +66,7 @@ def rewrite(place: Place) -> Rewrite | None:
     whole, *uses = _expressions(place, node, set())
     if any(map(_divides, uses)):
         raise Undecided("what is computed of the number below divides it")
-    if _divides(whole) and DIVISION not in _imported(place):
+    if _divides(whole) and DIVISION not in imported_names(place.names.top.body):
         raise Undecided(f"Inductor divides with {DIVISION}, which this file does not import")
     new = ast.unparse(_Symbolic(node).visit(copy.deepcopy(whole)))
     return Rewrite(Level.REVIEW, MESSAGE, (Change(place.layout.start(whole), place.layout.end(whole), new),))
@@ -114,11 +115,6 @@ def _takes(place: Place, call: ast.Call, argument: ast.AST | None) -> bool:
 
 def _divides(part: ast.expr) -> bool:
     return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) for node in ast.walk(part))
-
-
-def _imported(place: Place) -> set[str]:
-    imports = (node for node in place.names.top.body if isinstance(node, ast.ImportFrom))
-    return {alias.name for node in imports for alias in node.names if not alias.asname}
 
 
 class _Symbolic(ast.NodeTransformer):

@@ -165,6 +165,12 @@ def _run(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _run([*getattr(node, "orelse", ()), *getattr(node, "finalbody", ())])
 
 
+def imported_names(body: Sequence[ast.stmt], module: str = "") -> set[str]:
+    """What `from … import` brings to the top of a file by its own name, of `module` alone where one is given."""
+    imports = (node for node in body if isinstance(node, ast.ImportFrom) and module in ("", node.module))
+    return {alias.name for node in imports for alias in node.names if not alias.asname}
+
+
 def binds(body: Sequence[ast.stmt], source: bytes, name: str, module: str) -> bool:
     """Whether the top of a file binds a name to anything but the function of `module`.
 
