@@ -185,7 +185,8 @@ def find_checkout(start: Path) -> Checkout:
     """The checkout that encloses `start`.
 
     The nearest folder upwards that is a git toplevel or holds ATen's native_functions.yaml; else the nearest whose
-    pyproject.toml has [tool.symfix]; else `start` itself (its folder, where it is a file).
+    pyproject.toml has [tool.symfix]; else `start` itself (its folder, where it is a file), or the package it is a part
+    of: what calls code, and what it calls, is looked for in all of that.
     Raises SymfixError where `start` does not exist, or lies in a repository that has no work tree.
     """
     if not start.exists():
@@ -203,11 +204,12 @@ def find_checkout(start: Path) -> Checkout:
     for folder in candidates:
         if configured(folder):
             return Checkout(folder, None)
-    return Checkout(here, None)
+    return Checkout(_whole_package(here), None)
 
 
 def checkout_of(path: Path) -> Checkout:
-    """The checkout that holds `path`: as `find_checkout` says, and where git ignores it, `path` as a tree of its own.
+    """The checkout that holds `path`: as `find_checkout` says, and where git ignores it, `path` as a tree of its own,
+    or the package it is a part of.
 
     So an installed package is read by its name though it stands in an ignored folder of somebody's checkout.
     Raises SymfixError as `find_checkout` does.
@@ -217,16 +219,28 @@ def checkout_of(path: Path) -> Checkout:
     if git is None or real == git.top or not _ignored(git, real):
         return checkout
     here = real if real.is_dir() else real.parent
-    return Checkout(here if checkout.root == git.top else checkout.root, None)
+    return Checkout(_whole_package(here) if checkout.root == git.top else checkout.root, None)
+
+
+def _whole_package(folder: Path) -> Path:
+    """The outermost package of Python that `folder` is a package of, itself where it is none."""
+    while (folder / "__init__.py").is_file() and (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
 
 
 def of_pytorch(checkout: Checkout) -> bool:
     """Whether a tree is PyTorch itself: its checkout, its package, a folder that holds that or, without git, a part."""
     root = checkout.root
-    packages = [root, root / "torch"]
+    packages = [root]
     if checkout.git is None:
         packages += [folder for folder in root.parents if folder.name == "torch"]
-    return (root / NATIVE_FUNCTIONS).is_file() or any((folder / _SYMBOLIC_SHAPES).is_file() for folder in packages)
+    return holds_pytorch(root) or any((folder / _SYMBOLIC_SHAPES).is_file() for folder in packages)
+
+
+def holds_pytorch(root: Path) -> bool:
+    """Whether PyTorch's package is `torch` in a folder: its checkout's, or the one it is installed in."""
+    return (root / NATIVE_FUNCTIONS).is_file() or (root / "torch" / _SYMBOLIC_SHAPES).is_file()
 
 
 def configured(folder: Path) -> bool:

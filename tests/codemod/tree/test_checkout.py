@@ -45,6 +45,23 @@ def test_without_git_markers_are_sought_upwards(make_tree: MakeTree) -> None:
     assert find_checkout(third / "csrc/x.cc").root == third / "csrc"
 
 
+PACKAGE = {"own/__init__.py": b"", "own/models/__init__.py": b"", "own/models/a.py": b"", "own/csrc/x.cc": b""}
+
+
+def test_a_part_of_a_package_is_read_with_all_of_it(make_tree: MakeTree) -> None:
+    root = make_tree({f"lib/{path}": text for path, text in PACKAGE.items()}, vcs=False)
+    for part in ("own", "own/models", "own/models/a.py"):
+        assert find_checkout(root / "lib" / part).root == root / "lib/own"
+    assert find_checkout(root / "lib/own/csrc").root == root / "lib/own/csrc"
+    assert find_checkout(root / "lib").root == root / "lib"
+
+
+def test_so_is_one_of_a_package_that_git_ignores(make_tree: MakeTree) -> None:
+    root = make_tree({".gitignore": b"venv/\n", **{f"venv/lib/{path}": text for path, text in PACKAGE.items()}})
+    for part in ("own", "own/models", "own/models/a.py"):
+        assert checkout_of(root / "venv/lib" / part).root == root / "venv/lib/own"
+
+
 def test_a_pytorch_tree_within_a_repository_is_its_own_checkout(make_tree: MakeTree) -> None:
     root = make_tree({f"vendor/{NATIVE_FUNCTIONS}": b"", "vendor/torch/x.cc": b"", "y.cc": b""})
     assert find_checkout(root / "vendor/torch").root == root / "vendor"
