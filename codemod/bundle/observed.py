@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from codemod.model.xfails import describe_check
-from codemod.prove.evidence import Evidence, Verdict
+from codemod.prove.evidence import BACKEND, Evidence, Verdict
 from codemod.terminal import listed
 
 Cure = Literal["", "throws", "wrong", "unbacked", "compilations", "guards", "tests"]
@@ -145,7 +145,10 @@ def still_failing(evidence: Evidence) -> str:
 
 
 def piece(evidence: Evidence) -> str:
-    """What was run, where that is not a call of the operator: ` (out)`, ` (run by torch.combinations)`; else ""."""
+    """What was run, where that is not a call of the operator, and with what backend; "" for a call as all are made.
+
+    ` (out)`, ` (run by torch.combinations)`, ` (with inductor)`.
+    """
     match = _PIECE.search(evidence.repro)
     parts = [match[1]] if match and match[1] != "forward" else []
     call = _CALL.search(evidence.repro)
@@ -153,6 +156,7 @@ def piece(evidence: Evidence) -> str:
         name, operator = call[1].rpartition(".")[2], evidence.operator.partition("::")[2] or evidence.operator
         called = name if name != "default" else call[1].split(".")[-2]
         parts += [f"run by {call[1]}"] if called not in operator and operator.strip("_") not in called else []
+    parts += [f"with {evidence.backend}"] if evidence.backend != BACKEND else []
     return f" ({', '.join(parts)})" if parts else ""
 
 

@@ -14,7 +14,7 @@ _IMPORTS = "import sys\n\nimport torch\n"
 _COUNTED = """\
     from torch._dynamo.testing import CompileCounterWithBackend
 
-    counter = CompileCounterWithBackend("aot_eager")
+    counter = CompileCounterWithBackend("{backend}")
     compiled = torch.compile(operator, dynamic=True, fullgraph=True, backend=counter)
     for n in sizes:
         torch.testing.assert_close({compiled}, {eager}, equal_nan=True)
@@ -24,7 +24,7 @@ _UNBACKED = """\
     from torch._dynamo.decorators import mark_unbacked
     from torch.utils._pytree import tree_leaves
 
-    graph = torch.compile(operator, fullgraph=True, backend="aot_eager")
+    graph = torch.compile(operator, fullgraph=True, backend="{backend}")
 
     def compiled(*tensors):
         for tensor in tree_leaves(tensors):
@@ -54,7 +54,7 @@ def script(evidence: Evidence) -> str:
     wanted = _MAINS.get(cure(evidence))
     if wanted is not None and "\ndef symbolic(" not in head:
         value = "results({}, n)" if "\ndef results(" in head else "{}(*inputs(n))"
-        body = wanted.format(compiled=value.format("compiled"), eager=value.format("operator"))
+        body = wanted.format(backend=evidence.backend, compiled=value.format("compiled"), eager=value.format("operator"))
     # A library's Python may need its compiled operators when it is imported; PyTorch's are there.
     first = f"{_IMPORTS}\n{textwrap.dedent(_LOADING)}" if "::" in evidence.operator else "import torch\n"
     return head.replace(_IMPORTS, first, 1) + main + body

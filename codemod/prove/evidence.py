@@ -27,9 +27,11 @@ _DOCUMENT: Shape = {
     "outcome": frozenset(["cured", "unchanged", "worse", "not provable"]), "key": str, "reason": str,
     "before": (None, _VERDICT), "after": (None, _VERDICT), "repro": str, "versions": {str: str}, "compiled": [str],
     "seconds": float, "checks?": {str: [str]}, "opcheck?": {str: [str]}, "inputs?": str,
-    "network?": frozenset(["", "cut off", "open"]), "test?": str,
+    "network?": frozenset(["", "cut off", "open"]), "backend?": str, "test?": str,
 }  # fmt: skip
 FOLDER = "evidence"
+BACKEND, INDUCTOR = "aot_eager", "inductor"
+_OF_INDUCTOR = ("torch/_inductor/", "_inductor/")  # from the root of a checkout, and of the package
 FAKE = "fake_as_kernel"
 """How the tests among those of opcheck begin that compare a fake with its kernel (codemod/runner/fakes.py)."""
 
@@ -77,6 +79,8 @@ class Evidence:
     """Where the arguments of the case that decides come from, "" where none was run."""
     network: Literal["", "cut off", "open"] = ""
     """Whether its runs had a network, "" where none was run."""
+    backend: str = BACKEND
+    """The backend that its cases were compiled with: see `backend_for`."""
     test: str = ""
     """A test method (see `codemod.prove.regression`) that was run: it fails before and passes after. "" for none."""
 
@@ -105,10 +109,20 @@ def describe_opcheck(name: str) -> str:
     return f"the meta of {overload} beside its kernel" if overload else "the fake beside its kernel"
 
 
+def backend_for(changes: Iterable[Change]) -> str:
+    """The backend of torch.compile that runs what changed: Inductor's own code is run by no other."""
+    return INDUCTOR if any(change.path.startswith(_OF_INDUCTOR) for change in changes) else BACKEND
+
+
 def evidence_key(changes: Iterable[Change]) -> str:
-    """A digest of the files of a shard before and after its edits; any other code has another."""
+    """A digest of the files of a shard before and after its edits, and of what runs them; any other code has another.
+
+    What BACKEND runs is not told apart from what was kept before there was another.
+    """
     ordered = sorted(changes, key=lambda change: change.path)
-    return digest(*(part for change in ordered for part in (change.path, change.old, change.new)))[:24]
+    backend = backend_for(ordered)
+    parts = [part for change in ordered for part in (change.path, change.old, change.new)]
+    return digest(*parts, *([] if backend == BACKEND else [backend]))[:24]
 
 
 class EvidenceStore:

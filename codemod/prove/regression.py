@@ -21,8 +21,10 @@ def method_name(operator: str) -> str:
     return f"test_{re.sub(r'[^0-9A-Za-z]+', '_', base_name(operator)).strip('_').lower()}_symbolic_sizes"
 
 
-def make_test(operator: str, repro: str, frames: int) -> str:
-    """The method, not indented, that shows what `repro` shows; `frames` is how often it is compiled for all sizes.
+def make_test(operator: str, repro: str, frames: int, backend: str) -> str:
+    """The method, not indented, that shows what `repro` shows.
+
+    `frames` is how often `backend` compiles it for all sizes.
 
     "" where the script cannot be written so: it compiles nothing itself, is no Python, or takes PyTorch's own samples,
     which PyTorch's tests run anyway. The modules that register a library's operators are imported in it.
@@ -42,7 +44,7 @@ def make_test(operator: str, repro: str, frames: int) -> str:
         *"\n\n".join(statements).split("\n"),
         "",
         "torch._dynamo.reset()",
-        'counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")',
+        f'counter = torch._dynamo.testing.CompileCounterWithBackend("{backend}")',
         "compiled = torch.compile(operator, backend=counter, dynamic=True, fullgraph=True)",
         f"for n in ({', '.join(map(str, sizes))}):",
         f"    self.assertEqual({value.format('compiled')}, {value.format('operator')})",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 
 from codemod.borders.quoting import json_text
-from codemod.prove.evidence import Evidence, Outcome, Verdict
+from codemod.prove.evidence import BACKEND, Evidence, Outcome, Verdict
 from codemod.prove.orchestrate import Proved
 from codemod.terminal import one_line, shorten, style, visible, width
 
@@ -44,7 +44,9 @@ def line(evidence: Evidence, reused: bool) -> str:
 
 
 def _beside(evidence: Evidence) -> Iterator[str]:
-    """What the inputs were, unless PyTorch's own, and what `torch.library.opcheck` said."""
+    """What compiled it, unless what does by default; the inputs, unless PyTorch's own; what opcheck said."""
+    if evidence.backend != BACKEND and evidence.before is not None:
+        yield f"compiled with {evidence.backend}"
     if evidence.inputs and evidence.inputs != "PyTorch's samples":
         yield f"inputs of {evidence.inputs}"
     if evidence.opcheck:

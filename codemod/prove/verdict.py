@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -23,11 +23,11 @@ MODES = (
     (3, r"TensorIterator does not support symbolic|unsupported operator|no (?:fake|meta|abstract) impl"),
     (3, r"Could not run '[^']+' with arguments from the 'Meta' backend|data_ptr|[Aa]ccess\w* (?:the )?data pointer"),
     (3, r"data is not allocated yet"),
-    (2, r"GuardOnDataDependent|guard on data-dependent|PendingUnbackedSymbolNotFound|UnbackedSymNode"),
+    (2, r"GuardOnDataDependent|guard on data-dependent|with unbacked symints|PendingUnbackedSymbolNotFound|UnbackedSymNode"),
 )  # fmt: skip
 """Which failure mode an error's text indicates, the first that matches. Sources: c10/core/TensorImpl.cpp and
 SymIntArrayRef.h (1), torch/csrc/utils/python_arg_parser.h and c10/core/SymInt.cpp (4), ATen/TensorIterator.cpp and
-torch/_subclasses/fake_tensor.py (3), torch/fx/experimental/symbolic_shapes.py (2)."""
+torch/_subclasses/fake_tensor.py (3), torch/fx/experimental/symbolic_shapes.py and torch/_inductor/sizevars.py (2)."""
 TOLERANCE = {"torch.float16": 1e-2, "torch.bfloat16": 3e-2, "torch.float64": 1e-7, "torch.complex128": 1e-7}
 DIFFERS = "differs"
 """How the end of a test begins that saw a fake and its kernel differ (codemod/runner/fakes.py)."""
@@ -209,9 +209,10 @@ def _both_pass(before: Case, after: Case) -> Step:
         return Step("worse", f"compilations over the sizes: {frames[0]} → {frames[1]}")
     # A size that is no longer fixed, for each its own compilation, may leave conditions in the one for all.
     freed = free[0] in ("throws", "wrong") and free[1] == "passes"
-    unfixed = freed and any(map(_fixes, guards[0] - guards[1]))
+    added, removed = guards[1] - guards[0], guards[0] - guards[1]
+    unfixed = (freed and any(map(_fixes, removed))) or _only_of_fixed(added, removed)
     if len(guards[1]) > len(guards[0]) and frames[1] == frames[0] and not unfixed:
-        return Step("worse", f"adds the guard {', '.join(sorted(guards[1] - guards[0]))}")
+        return Step("worse", f"adds the guard {', '.join(sorted(added))}")
     if free[0] == "passes" != free[1]:
         message = after.get("unbacked_message", "")
         return Step("worse", f"with unbacked sizes: passes → {free[1] or 'not run'}: {message}", True)
@@ -226,6 +227,12 @@ def _both_pass(before: Case, after: Case) -> Step:
 def _fixes(guard: str) -> bool:
     """Whether a guard holds for one number alone: `Eq(s77, 4)`, not `Eq(Mod(s77, 4), 0)`."""
     return re.fullmatch(r"Eq\((?!.*Mod\().*, -?\d+\)", guard) is not None
+
+
+def _only_of_fixed(added: Collection[str], removed: Collection[str]) -> bool:
+    """Whether the guards that are new speak of sizes alone that were numbers: then the graph serves what it did."""
+    fixed = {match[1] for guard in removed if (match := re.fullmatch(r"Eq\((s\d+), -?\d+\)", guard))}
+    return all(fixed.issuperset(re.findall(r"\b[a-z]+\d+\b", guard)) for guard in added)
 
 
 def _status(case: Case) -> str:

@@ -22,7 +22,7 @@ from codemod.planning.naming import matches_operator
 from codemod.prove import check, nursery
 from codemod.prove.build import Side, build, on_both, python_path, sides
 from codemod.prove.compiler import Diagnostic
-from codemod.prove.evidence import Evidence, Outcome, Status
+from codemod.prove.evidence import BACKEND, Evidence, Outcome, Status, backend_for
 from codemod.prove.installed import built, over_installed, packages_of
 from codemod.prove.isolate import RUNNER, Ended, Limits, run
 from codemod.prove.regression import make_opcheck_test, make_test
@@ -45,6 +45,7 @@ class _Job:
     """The packages whose compiled modules are among the libraries that are loaded."""
     fakes: tuple[str, ...] = ()
     """The operators whose metas are compared with their kernels."""
+    backend: str = BACKEND
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class _Overlay:
 def prove(settings: Settings, task: Task) -> list[Evidence]:
     """The evidence for one shard: an entry for each operator that was run, or one that says why none was."""
     started = time.monotonic()
+    backend = backend_for(task.changes)
     task = replace(task, overrides=over_installed(settings, task.overrides))
     if any(not override.preload and override.packages is None for override in task.overrides):
         nursery.prepare(_server(settings), environment(settings.cache, (), settings.target.support))
@@ -69,7 +71,7 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
 
     def make_evidence(operator: str, outcome: Any, reason: str, **more: Any) -> Evidence:
         seconds = round(time.monotonic() - started, 1)
-        fields = {"versions": settings.versions, "compiled": checked.compiled, "seconds": seconds, **more}
+        fields = {"versions": settings.versions, "compiled": checked.compiled, "seconds": seconds, "backend": backend, **more}
         return Evidence(operator, outcome, task.key, reason, **fields)
 
     if checked.broken:
@@ -90,7 +92,7 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
     with ThreadPoolExecutor(1) as pool:  # the checks run beside the cases
         run_checks = partial(_run_identified, settings, "checks", task.checks, usable)
         checking = pool.submit(lambda: on_both(run_checks, *overlays))
-        results = (result for job in _jobs(usable) for result in _run_job(settings, job, overlays))
+        results = (result for job in _jobs(usable, backend) for result in _run_job(settings, job, overlays))
         entries = [
             make_evidence(name, outcome, _with_obstacle(outcome, reason, reasons), **more)
             for name, outcome, reason, more in results
@@ -159,7 +161,7 @@ def _with_test(
     library = "::" in evidence.operator  # of PyTorch's own operators a test compares with eager, as its tests do
     without_fake = library and evidence.before is not None and evidence.before.mode == 3 and evidence.opcheck
     test = make_opcheck_test(evidence.operator, evidence.repro) if without_fake else ""
-    test = test or make_test(evidence.operator, evidence.repro, evidence.after.frames)
+    test = test or make_test(evidence.operator, evidence.repro, evidence.after.frames, evidence.backend)
     if not test:
         return evidence
     ends_before, ends_after = on_both(partial(_run_identified, settings, "tests", (test,), overrides), *overlays)
@@ -173,7 +175,7 @@ def find_repro(settings: Settings, task: Task) -> str:
     for override in task.overrides:
         pair = _make_overlays(settings, task, override, before, after)
         if not isinstance(pair, str):
-            for job in _jobs([override]):
+            for job in _jobs([override], backend_for(task.changes)):
                 for entry in _run(settings, job, pair[0], None)["operators"].values():
                     shown = headline(entry["cases"])
                     if shown is not None:
@@ -229,7 +231,7 @@ def _merge(overlays: Iterable[_Overlay]) -> _Overlay:
     return _Overlay(tuple(libraries), tuple(preloaded), tuple(path), torch)
 
 
-def _jobs(overrides: Sequence[Override]) -> list[_Job]:
+def _jobs(overrides: Sequence[Override], backend: str) -> list[_Job]:
     """The operators to run: those that are run in the same pieces, and import the same, share a process."""
     pieces: dict[str, set[str]] = defaultdict(set)
     imports: dict[str, set[str]] = defaultdict(set)
@@ -244,7 +246,7 @@ def _jobs(overrides: Sequence[Override]) -> list[_Job]:
     stand_ins = tuple(packages_of(overrides)) if built(overrides) else ()
     fakes = {operator for override in overrides if override.fakes for operator in override.operators}
     return [
-        _Job(tuple(operators), *key, functions, stand_ins, tuple(o for o in operators if o in fakes))
+        _Job(tuple(operators), *key, functions, stand_ins, tuple(o for o in operators if o in fakes), backend)
         for key, operators in together.items()
     ]
 
@@ -299,7 +301,7 @@ def _run(settings: Settings, job: _Job, overlay: _Overlay, cases: Mapping[str, A
         document = {
             "libraries": overlay.libraries, "python_path": overlay.python_path,
             "pieces": job.pieces or None, "functions": job.functions, "imports": job.imports,
-            "stand_ins": job.stand_ins, "fakes": job.fakes,
+            "stand_ins": job.stand_ins, "fakes": job.fakes, "backend": job.backend,
             "repro": own_scripts(settings, job.operators) or None, "cases": cases,
             "cache": _cache(settings),
         }  # fmt: skip

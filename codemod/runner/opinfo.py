@@ -153,14 +153,17 @@ def aliases(entry: Any) -> set[str]:
 
 
 def named(base: str) -> list[Any]:
-    """The entries of the operator `base`, by name or alias."""
+    """The entries of the operator `base`, by name or alias; those first that name it as the dispatcher does.
+
+    `unfold` is `Tensor.unfold`, beside which `F.unfold` is `im2col`.
+    """
     plain = base.strip("_")
     matching = []
     for entry in entries():
         names = {simple_name(entry), getattr(entry, "aten_name", ""), *aliases(entry)}
         if base in names or plain in names:
             matching.append(entry)
-    return matching
+    return sorted(matching, key=lambda entry: getattr(entry, "aten_name", "") not in (base, plain))
 
 
 class Index:

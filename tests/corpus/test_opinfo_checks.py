@@ -64,7 +64,7 @@ def test_an_entry_of_pytorchs() -> None:
     [("x + x.shape[0]", 1, "passes"), ("x if x.sum() > 2 else -x", 1, "fails"), ("x + 1", 2, "fails")],
 )
 def test_a_regression_test_counts_frames(body: str, frames: int, ends: str) -> None:
-    assert checks.test(make_test("foo", REPRO.replace("BODY", body), frames)) == ends
+    assert checks.test(make_test("foo", REPRO.replace("BODY", body), frames, "aot_eager")) == ends
 
 
 def test_an_entry_goes_by_its_aliases() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 
+from codemod.prove.isolate import RUNNER  # noqa: E402
 from codemod.runner import backends, cases, check, forks, job, modules, opinfo, schema, script, spell  # noqa: E402
 
 TENSORS = [
@@ -107,6 +108,29 @@ def test_a_repro_runs_alone(tmp_path: Path) -> None:
     assert done.stdout.startswith("passes for the sizes")
 
 
+def test_a_lowering_is_run_where_the_job_says_inductor(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "import torch\n"
+        "from torch._inductor.lowering import register_lowering\n\n"
+        '@torch.library.custom_op("own::kept", mutates_args=())\n'
+        "def kept(x: torch.Tensor) -> torch.Tensor:\n    return x.clone()\n\n"
+        "@kept.register_fake\ndef _(x):\n    return torch.empty_like(x)\n\n"
+        "@register_lowering(torch.ops.own.kept.default)\n"
+        'def lowered(x):\n    raise TypeError("seen by Inductor alone")\n'
+    )
+    text = "import torch\ndef inputs(n):\n    return (torch.ones(n),)\ndef operator(x):\n    return torch.ops.own.kept(x)\n"
+    cases = {"own::kept": [{"name": "a", "piece": "forward", "script": text}]}
+    ends = {}
+    for backend in ("aot_eager", "inductor"):
+        document = {"operators": ["own::kept"], "imports": ["own"], "python_path": [str(tmp_path)], "cases": cases}
+        (tmp_path / "job.json").write_text(json.dumps({**document, "backend": backend}))
+        command = [sys.executable, str(RUNNER), str(tmp_path / "job.json"), str(tmp_path / "out.json")]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+        (case,) = json.loads((tmp_path / "out.json").read_bytes())["operators"]["own::kept"]["cases"]
+        ends[backend] = case["status"], case["unbacked"], "seen by Inductor alone" in case["message"]
+    assert ends == {"aot_eager": ("passes", "passes", False), "inductor": ("throws", "throws", True)}
+
+
 def test_a_wrong_result_a_throw_and_a_guard_are_told_apart() -> None:
     def repro(body: str) -> str:
         inputs = "def inputs(n):\n    return (torch.ones(n, 3),)\n"
@@ -142,6 +166,11 @@ def test_arguments_are_drawn_from_the_schema_and_always_the_same() -> None:
     assert first
     assert [[tuple(t.shape) for t in tensors] for tensors in first] == [[tuple(t.shape) for t in x] for x in second]
     assert list(schema.calls("aten::no_such_operator", "forward")) == []
+
+
+def test_an_operators_own_samples_come_before_those_of_another_of_its_name() -> None:
+    assert [entry.name for entry in opinfo.named("unfold")] == ["unfold", "nn.functional.unfold"]  # that is im2col
+    assert opinfo.named("im2col")[0].name == "nn.functional.unfold"
 
 
 def test_modules_tell_the_arguments_of_what_only_they_call() -> None:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from codemod.model.findings import Finding
 from codemod.model.operators import operator_name
 from codemod.model.transform import Override, Project
-from codemod.tree.checkout import NATIVE_FUNCTIONS
+from codemod.tree.checkout import holds_pytorch
 from transforms.python.reach.kernels import root_package
 from transforms.python.reach.naming import decorated_operators
 from transforms.python.reach.packages import Place, place_of
@@ -145,7 +145,7 @@ class PythonProver:
         """Where the tree's root stands among installed packages, None where it is no copy of an installed one."""
         if self._package:
             return f"{self._package}/"
-        return "" if (self._project.root / NATIVE_FUNCTIONS).is_file() else None
+        return "" if holds_pytorch(self._project.root) else None
 
     def _operators(self, changed: Definition) -> Iterator[tuple[str, Definition]]:
         """(operator, its registered function) for what runs a function, the nearest first."""

@@ -92,6 +92,9 @@ def test_the_cure_that_says_most_is_the_title() -> None:
     assert title([own], "").startswith("foo is compiled once over")
     backward = replace(COMPILED, repro=BACKWARD)
     assert title([backward], "") == "foo (backward) is compiled once over the sizes 4, 5, 7, not 3 times"
+    lowering = replace(UNBACKED, backend="inductor")
+    assert title([lowering], "") == "foo (with inductor) passes with unbacked sizes"
+    assert sentence(replace(lowering, repro=BACKWARD)).startswith("`foo` (backward, with inductor) throws with unb")
 
 
 def test_a_cell_has_both_runs() -> None:
@@ -124,6 +127,9 @@ def test_a_script_shows_what_was_seen() -> None:
     assert ends(COMPILED) == "prints compiled 3 times before this change, and 1 times after it"
     free = script(replace(UNBACKED, repro=BACKWARD))
     assert "torch.testing.assert_close(results(compiled, n), results(operator, n), equal_nan=True)" in free
+    assert 'graph = torch.compile(operator, fullgraph=True, backend="aot_eager")' in free
+    assert 'backend="inductor")' in script(replace(UNBACKED, backend="inductor"))
+    assert 'CompileCounterWithBackend("inductor")' in script(replace(COMPILED, backend="inductor"))
     for text in (counted, free):
         compile(text, "repro.py", "exec")
 

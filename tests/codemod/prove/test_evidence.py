@@ -1,6 +1,7 @@
 from pathlib import Path
 
-from codemod.prove.evidence import FOLDER, Evidence, EvidenceStore, Verdict, evidence_for, evidence_key
+from codemod.digest import digest
+from codemod.prove.evidence import FOLDER, Evidence, EvidenceStore, Verdict, backend_for, evidence_for, evidence_key
 from codemod.writing.changes import Change
 
 
@@ -65,3 +66,15 @@ def test_the_key_follows_every_byte() -> None:
     assert len(keys) == 4
     other = Change("b.cpp", b"", b"x", ())
     assert evidence_key([change, other]) == evidence_key([other, change])
+
+
+def test_code_of_inductor_is_run_by_inductor_and_what_ran_is_in_the_key() -> None:
+    kernel = Change("aten/src/ATen/native/Foo.cpp", b"old", b"new", ())
+    meta = Change("torch/_meta_registrations.py", b"old", b"new", ())
+    lowering = Change("torch/_inductor/lowering.py", b"old", b"new", ())
+    assert backend_for([kernel, meta]) == "aot_eager"
+    assert backend_for([meta, lowering]) == backend_for([Change("_inductor/ir.py", b"", b"", ())]) == "inductor"
+    assert backend_for([Change("own/torch/_inductor/ir.py", b"", b"", ())]) == "aot_eager"
+    changes = (lowering.path, lowering.old, lowering.new)
+    assert evidence_key([lowering]) == digest(*changes, "inductor")[:24] != digest(*changes)[:24]
+    assert evidence_key([meta]) == digest(meta.path, meta.old, meta.new)[:24]

@@ -77,7 +77,7 @@ def test_a_regression_test_is_kept_where_it_tells_the_sides_apart(
 ) -> None:
     from codemod.prove.regression import make_test
 
-    text = make_test("foo", REPRO, 1)
+    text = make_test("foo", REPRO, 1, "aot_eager")
     both = work._Overlay(("before",)), work._Overlay(("after",))
     runner(monkeypatch, dict(zip(both, ([{text: before}], [{text: after}]), strict=True)))
     assert work._with_test(None, [], both, CURED).test == (text if kept else "")  # type: ignore[arg-type]

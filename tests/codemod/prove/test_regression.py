@@ -42,7 +42,7 @@ if __name__ == "__main__":
 
 
 def test_the_whole_method() -> None:
-    assert make_test("aten::inner", REPRO, 1) == dedent(
+    assert make_test("aten::inner", REPRO, 1, "aot_eager") == dedent(
         """\
         def test_inner_symbolic_sizes(self):
             scale = 0.5
@@ -69,7 +69,9 @@ def test_the_whole_method() -> None:
 
 
 def test_what_registers_a_librarys_operators_is_imported() -> None:
-    method = make_test("own::inner", REPRO.replace("import torch\n", "import torch\n\nimport own.ops\n"), 1)
+    imported = REPRO.replace("import torch\n", "import torch\n\nimport own.ops\n")
+    method = make_test("own::inner", imported, 1, "inductor")
+    assert 'CompileCounterWithBackend("inductor")' in method
     assert method.startswith("def test_own_inner_symbolic_sizes(self):\n    import own.ops\n\n    scale = 0.5\n")
 
 
@@ -86,7 +88,7 @@ def test_what_registers_a_librarys_operators_is_imported() -> None:
 )
 def test_what_cannot_be_written_as_a_method(old: str, new: str) -> None:
     assert old in REPRO
-    assert make_test("aten::inner", REPRO.replace(old, new), 1) == ""
+    assert make_test("aten::inner", REPRO.replace(old, new), 1, "aot_eager") == ""
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from codemod.model.transform import Override
 from codemod.prove import work
 from codemod.prove.isolate import Ended
 
@@ -65,3 +66,19 @@ def test_an_operator_that_ends_its_process_again_and_again_costs_no_other(
     report, asked = run(monkeypatch, tmp_path, cases, {*"abcde"})
     assert asked == [[*OPERATORS]] * 3 + [[*OPERATORS[1:]]] * 2
     assert statuses(report) == [["crashes"] * 3, ["crashes"], ["passes", "passes"]]
+
+
+def test_a_job_says_what_compiles_its_cases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    backends: list[str] = []
+
+    def start(settings: Any, overlay: work._Overlay, folder: Path) -> Ended:
+        backends.append(json.loads((folder / "job.json").read_bytes())["backend"])
+        (folder / "out.json").write_text(json.dumps({"operators": {}, "running": None}))
+        return Ended("ended", 0, "")
+
+    monkeypatch.setattr(work, "_start", start)
+    settings: Any = SimpleNamespace(repros={}, cache=tmp_path)
+    for backend in ("aot_eager", "inductor"):
+        (job,) = work._jobs([Override(("own::first",))], backend)
+        work._run(settings, job, work._Overlay(), None)
+    assert backends == ["aot_eager", "inductor"]

@@ -86,3 +86,5 @@ def test_a_line_says_where_inputs_come_from_and_what_opcheck_says() -> None:
     failing = replace(PASSED, inputs="PyTorch's samples", opcheck={"test_a": ("x", "y")})
     assert line(failing, reused=True).endswith("known  passed before; opcheck fails (test_a)")
     assert line(replace(PASSED, opcheck={"test_a": ("passes", "passes")}), reused=True).endswith("; opcheck passes")
+    lowering = replace(PASSED, backend="inductor")
+    assert line(lowering, reused=True).endswith("known  passed before; compiled with inductor")

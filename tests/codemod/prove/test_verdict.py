@@ -116,6 +116,15 @@ def test_a_number_that_unknown_sizes_needed_is_a_cure_whatever_is_still_asked() 
     assert compare(case(guards=fixed[:1], **throws), case(guards=freed, **passes)).outcome == "worse"
 
 
+def test_conditions_on_what_was_a_number_are_no_new_ones() -> None:
+    fixed = ["Eq(s36, 2)", "Eq(s77, 4)"]
+    asked = ["Eq(Mod(s77, 2), 0)", "Eq(s36, (s77//2))", "((s77//2)) >= 2"]
+    assert compare(case(guards=fixed), case(guards=asked)).outcome == "unchanged"
+    assert compare(case(guards=fixed), case(guards=[*asked, "s27 > 2"])).outcome == "worse"
+    assert compare(case(guards=fixed[1:]), case(guards=asked)).outcome == "worse"
+    assert compare(case(guards=["Eq(s36*s77, 8)"]), case(guards=asked)).outcome == "worse"
+
+
 def test_fewer_guards_or_compilations_are_a_cure() -> None:
     assert compare(case(guards=["Eq(s0, 4)"]), case()).outcome == "cured"
     assert compare(case(frames=3), case(frames=1)).outcome == "cured"

@@ -105,9 +105,11 @@ def test_operators_of_cpp_have_what_python_registers_for_them(tmp_path: Path) ->
     assert (found.operators, found.imports, found.modules) == (("own::fold",), ("own.formulas", "own.ops"), ())
 
 
-def test_pytorch_itself_is_imported_as_it_is_installed(tmp_path: Path) -> None:
-    natives = {"aten/src/ATen/native/native_functions.yaml": ""}
-    prover = prover_of(tmp_path, {**FILES, **natives})
+@pytest.mark.parametrize(
+    "sign", ["aten/src/ATen/native/native_functions.yaml", "torch/fx/experimental/symbolic_shapes.py"]
+)
+def test_pytorch_itself_is_imported_as_it_is_installed(tmp_path: Path, sign: str) -> None:
+    prover = prover_of(tmp_path, {**FILES, sign: ""})
     assert prover.companions(["own::fold"]) == ()
     (found,) = prover.overrides([change("own/shapes.py", "lonely")])
     assert (found.operators, found.reason) == ((), "no operator is known to run lonely")
