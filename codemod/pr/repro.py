@@ -54,7 +54,8 @@ def script(evidence: Evidence) -> str:
     wanted = _MAINS.get(cure(evidence))
     if wanted is not None and "\ndef symbolic(" not in head:
         value = "results({}, n)" if "\ndef results(" in head else "{}(*inputs(n))"
-        body = wanted.format(backend=evidence.backend, compiled=value.format("compiled"), eager=value.format("operator"))
+        values = {"compiled": value.format("compiled"), "eager": value.format("operator")}
+        body = wanted.format(backend=evidence.backend, **values)
     # A library's Python may need its compiled operators when it is imported; PyTorch's are there.
     first = f"{_IMPORTS}\n{textwrap.dedent(_LOADING)}" if "::" in evidence.operator else "import torch\n"
     return head.replace(_IMPORTS, first, 1) + main + body

@@ -23,7 +23,8 @@ MODES = (
     (3, r"TensorIterator does not support symbolic|unsupported operator|no (?:fake|meta|abstract) impl"),
     (3, r"Could not run '[^']+' with arguments from the 'Meta' backend|data_ptr|[Aa]ccess\w* (?:the )?data pointer"),
     (3, r"data is not allocated yet"),
-    (2, r"GuardOnDataDependent|guard on data-dependent|with unbacked symints|PendingUnbackedSymbolNotFound|UnbackedSymNode"),
+    (2, r"GuardOnDataDependent|guard on data-dependent|PendingUnbackedSymbolNotFound|UnbackedSymNode"),
+    (2, r"with unbacked symints"),
 )  # fmt: skip
 """Which failure mode an error's text indicates, the first that matches. Sources: c10/core/TensorImpl.cpp and
 SymIntArrayRef.h (1), torch/csrc/utils/python_arg_parser.h and c10/core/SymInt.cpp (4), ATen/TensorIterator.cpp and

@@ -71,8 +71,8 @@ def prove(settings: Settings, task: Task) -> list[Evidence]:
 
     def make_evidence(operator: str, outcome: Any, reason: str, **more: Any) -> Evidence:
         seconds = round(time.monotonic() - started, 1)
-        fields = {"versions": settings.versions, "compiled": checked.compiled, "seconds": seconds, "backend": backend, **more}
-        return Evidence(operator, outcome, task.key, reason, **fields)
+        fields = {"versions": settings.versions, "compiled": checked.compiled, "seconds": seconds, **more}
+        return Evidence(operator, outcome, task.key, reason, backend=backend, **fields)
 
     if checked.broken:
         return [make_evidence(task.shard, "worse", checked.broken)]

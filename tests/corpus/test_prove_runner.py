@@ -118,7 +118,8 @@ def test_a_lowering_is_run_where_the_job_says_inductor(tmp_path: Path) -> None:
         "@register_lowering(torch.ops.own.kept.default)\n"
         'def lowered(x):\n    raise TypeError("seen by Inductor alone")\n'
     )
-    text = "import torch\ndef inputs(n):\n    return (torch.ones(n),)\ndef operator(x):\n    return torch.ops.own.kept(x)\n"
+    text = "import torch\ndef inputs(n):\n    return (torch.ones(n),)\n"
+    text += "def operator(x):\n    return torch.ops.own.kept(x)\n"
     cases = {"own::kept": [{"name": "a", "piece": "forward", "script": text}]}
     ends = {}
     for backend in ("aot_eager", "inductor"):
