@@ -25,23 +25,24 @@ COMMAND = ("--", sys.executable, "case.py")
 
 
 class Runs:
-    """What runs come to, in the place of runs: `case.py` fails until it holds what cures it."""
+    """What runs come to, in the place of runs: the file `path` fails until it holds what cures it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.cure = b"torch._check("
         self.eager_status = 0
         self.ran = 0
         self.reached = True
+        self.path = "case.py"
         monkeypatch.setattr(repair, "run_trial", self.run_trial)
 
     def files(self, program: Program) -> frozenset[str]:
         """The file that a program runs."""
-        return frozenset({str(program.folder.resolve() / "case.py")})
+        return frozenset({str(program.folder.resolve() / self.path)})
 
     def run_trial(self, program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
         """As `codemod.fix.trial.run_trial`."""
         self.ran += 1
-        path = program.folder.resolve() / "case.py"
+        path = program.folder.resolve() / self.path
         cured = self.cure in path.read_bytes()
         if eager or cured:
             status = self.eager_status if eager else 0
@@ -253,6 +254,20 @@ def test_a_tree_under_no_version_control_is_left(make_tree: MakeTree, symfix: Sy
         assert "not a git checkout" in symfix("fix", "--yes", *COMMAND, cwd=root).err
         assert (root / "case.py").read_bytes() == CASE
         assert symfix("fix", "--yes", "--allow-no-vcs", *COMMAND, cwd=root).code == 0
+
+
+def test_a_module_beside_its_program_is_changed_without_git_too(
+    make_tree: MakeTree, symfix: Symfix, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeTransform, "suffixes", (".py",))
+    source = CASE.replace(b"a != b:", b"a != size:  # @a")
+    root = make_tree({"case.py": b"import models.net\n", "models/net.py": source}, vcs=False)
+    monkeypatch.chdir(root)
+    runs.cure, runs.path = b"sym_size", "models/net.py"
+    outcome = symfix("fix", "--yes", "--allow-no-vcs", *COMMAND, cwd=root)
+    assert outcome.code == 0, outcome.out.decode()
+    assert "+++ b/models/net.py" in outcome.out.decode()
+    assert b"a != sym_size" in (root / "models/net.py").read_bytes()
 
 
 def test_checks_are_for_review(tree: Path, symfix: Symfix, runs: Runs) -> None:

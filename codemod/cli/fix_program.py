@@ -216,7 +216,7 @@ class _Sources:
         if key not in self._lacking:
             prefix = f"{tree.package}/" if tree.package else ""
             with tree.sources() as folder:
-                project = self._run(folder / (prefix + path)).project
+                project = self._run(folder / (prefix + path), root=tree.extent).project
                 knowing = [each for each in load_transforms() if isinstance(each, KnowsReleases)]
                 reasons = [each.lacking(project, prefix + path, line, text) for each in knowing]
             self._lacking[key] = next(filter(None, reasons), "")
@@ -228,7 +228,7 @@ class _Sources:
 
         prefix = f"{tree.package}/" if tree.package else ""
         with tree.sources() as folder:
-            run = self._run(folder / (prefix + unit))
+            run = self._run(folder / (prefix + unit), root=tree.extent)
             run.project.traced = frozenset(line._replace(path=prefix + line.path) for line in traced)
             findings = analyse(run.project, load_transforms).findings
             asked = dataclasses.replace(run.selection, ops=(), level=Level.MANUAL, since=None)
@@ -236,12 +236,12 @@ class _Sources:
         own = [f for f in findings if f.path.startswith(prefix) and f.group not in outside]
         return make_groups(_without(prefix, finding) for group in asked.groups(own) for finding in group.findings)
 
-    def _run(self, *paths: Path) -> Run:
+    def _run(self, *paths: Path, root: Path | None = None) -> Run:
         from codemod.cli.running import begin
         from codemod.cli.scan import scan
 
         options = scan.make_context("scan", [*self._options, *map(str, paths)], parent=self._context.parent)
-        return begin(options, options.params)
+        return begin(options, options.params, root)
 
     def write(self, changes: Mapping[Tree, Sequence[Change]], parameters: dict[str, Any], left: bool) -> int:
         """Write the changes to trees of the user's own, once that is agreed to; the exit code.
@@ -264,7 +264,7 @@ class _Sources:
         if not parameters["yes"] and not click.confirm(f"Write this to {visible(names)}?", default=True, err=True):
             show(_step("apply", "not written"))
             return 1
-        runs = {tree: self._run(tree.root / files[0].path) for tree, files in own.items()}
+        runs = {tree: self._run(tree.root / files[0].path, root=tree.extent) for tree, files in own.items()}
         for tree, files in own.items():
             _refuse_unsafe(runs[tree], [change.path for change in files], parameters)
         for tree, files in own.items():

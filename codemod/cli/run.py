@@ -70,8 +70,8 @@ class Run:
         return folder
 
 
-def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
-    """The run that a command's `parameters` ask for.
+def start(context: click.Context, parameters: Mapping[str, Any], root: Path | None = None) -> Run:
+    """The run that a command's `parameters` ask for, in the tree at `root`, else in the one that holds their paths.
 
     Raises SymfixError on a path, a vocabulary or a configuration that cannot be used.
     """
@@ -80,6 +80,8 @@ def start(context: click.Context, parameters: Mapping[str, Any]) -> Run:
         beside = os.listdir(missing.parent) if missing.parent.is_dir() else ()
         raise SymfixError(f"{missing}: no such file or folder{nearest(missing.name, sorted(beside))}")
     checkout = checkout_of(paths[0]) if paths else find_checkout(Path())
+    if root is not None:
+        checkout = Checkout(root, None)
     user, tree = read_user_config(), read_config(checkout)
     configured = _configured(context, parameters, user, tree)
     values = {**parameters, **configured}

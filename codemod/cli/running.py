@@ -34,14 +34,14 @@ _STYLES = {"+": ["green"], "-": ["red"], "@": ["cyan"], "d": ["bold"]}
 """The colour of a diff's line by its first character."""
 
 
-def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
-    """The run that `parameters` ask for, once what a killed run left is finished or undone.
+def begin(context: click.Context, parameters: dict[str, Any], root: Path | None = None) -> Run:
+    """The run that `parameters` ask for (see `start`), once what a killed run left is finished or undone.
 
     Raises SymfixError where they cannot be met.
     """
     from codemod.writing.write import recover
 
-    run = start(context, parameters)
+    run = start(context, parameters, root)
     if run.selection.rules:
         from codemod.reporting.manual import all_rules
 
@@ -52,7 +52,7 @@ def begin(context: click.Context, parameters: dict[str, Any]) -> Run:
     done = recover(lambda: run.project.listing, run.checkout.root, run.journal)
     if done:
         note(f"symfix: {done}")
-        run = start(context, parameters)
+        run = start(context, parameters, root)
     return run
 
 

@@ -19,6 +19,7 @@ class Lines:
     def __init__(self, copy: Copy, changed: Mapping[Tree, Mapping[str, bytes]], answers: Iterable[Answer] = ()) -> None:
         """`changed` are the new bytes of the files that the run's copies have others of, `answers` what torch said."""
         self._copy = copy
+        self._starts = copy.starts()
         self._changed = changed
         self._answers = tuple(answers)
         self._callers: dict[Tree, Callers] = {}
@@ -29,7 +30,8 @@ class Lines:
         if not os.path.isabs(path):
             return None
         original = self._copy.original(path)
-        return next((tree for tree in self._copy.folders if tree.relative(original)), None) or tree_of(original)
+        copied = (tree for tree in self._copy.folders if tree.relative(original))
+        return next(copied, None) or tree_of(original, self._starts)
 
     def source(self, tree: Tree, path: str) -> bytes:
         """The bytes of a file, as it is without any change."""

@@ -15,7 +15,7 @@ from codemod.borders.files import read_below
 from codemod.probe.script import Program
 from codemod.prove.overlay import overlay
 from codemod.runner.recording import WATCHED
-from codemod.tree.checkout import checkout_of
+from codemod.tree.checkout import Checkout, checkout_of, find_checkout, is_marked
 
 _BELOW_INSTALLED = re.compile(r"/(?:site|dist)-packages/")
 _INSTALLED = re.compile(r"^(.*/(?:site|dist)-packages(?:/[^/]+\.egg)?)/(\w+)/")
@@ -28,6 +28,13 @@ class Tree:
 
     root: Path
     package: str = ""
+    loose: bool = False
+    """Whether only the program says where it begins: there is no git, and no configuration of symfix."""
+
+    @property
+    def extent(self) -> Path | None:
+        """The root, where nothing else says that it is one; else None."""
+        return self.root if self.loose else None
 
     def relative(self, path: str) -> str:
         """The POSIX path below the root; "" for one that lies elsewhere."""
@@ -50,7 +57,8 @@ class Tree:
         if self.package:
             names = [path.relative_to(self.root).as_posix() for path in sorted(self.root.rglob("*.py"))]
         else:
-            names = [name for name in checkout_of(self.root).names() if name.endswith(".py")]
+            checkout = Checkout(self.root, None) if self.loose else checkout_of(self.root)
+            names = [name for name in checkout.names() if name.endswith(".py")]
         files = {}
         for name in names:
             with suppress(OSError):
@@ -69,10 +77,11 @@ class Tree:
             yield Path(folder)
 
 
-def tree_of(path: str) -> Tree | None:
+def tree_of(path: str, starts: Sequence[str] = ()) -> Tree | None:
     """The tree that holds a Python file; None where there is no such file, or it is of torch or of Python itself.
 
-    Nor has an installed module that is in no package one: it has no folder of its own to be copied.
+    Nor has an installed module that is in no package one: it has no folder of its own to be copied. A file below one of
+    `starts`, folders that a program's imports begin at, is of a tree that begins there, if nothing else says where.
     """
     real = os.path.realpath(path)
     if not real.endswith(".py") or not os.path.isfile(real):
@@ -84,7 +93,11 @@ def tree_of(path: str) -> Tree | None:
         return None
     if real.startswith(os.path.dirname(os.path.realpath(os.__file__)) + os.sep):
         return None
-    return Tree(checkout_of(Path(real)).root)
+    checkout = checkout_of(Path(real))
+    start = next((start for start in starts if _below(real, Path(start))), "")
+    if start and not is_marked(checkout.root) and find_checkout(Path(real)).git is None:
+        return Tree(Path(start), loose=True)
+    return Tree(checkout.root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +115,12 @@ class Copy:
         if kept or self.changed.keys().isdisjoint(files):
             return (kept or [*self.changed.values()])[0]
         return ""
+
+    def starts(self) -> tuple[str, ...]:
+        """The folders, without copies, that the program's imports begin at: its scripts', else where it is started."""
+        folder = os.path.realpath(self.program.folder)
+        files = _files(self.program) or [os.path.join(folder, "_")]
+        return tuple(os.path.dirname(self.original(os.path.realpath(file))) for file in files)
 
     def original(self, path: str) -> str:
         """The file that a path of the run is a copy of; the path itself where it is none."""
@@ -180,10 +199,14 @@ def _import_roots(paths: Iterable[str], root: Path, folder: Path) -> Sequence[Pa
 
 
 def _scripts(program: Program, tree: Tree) -> dict[str, bytes]:
-    files = [os.path.join(os.path.realpath(program.folder), word.partition("::")[0]) for word in program.command[1:]]
-    files = [file for file in files if file.endswith(".py") and os.path.isfile(file)] + [_executable(program)]
-    names = (tree.relative(file) for file in files if file)
+    names = (tree.relative(file) for file in [*_files(program), _executable(program)] if file)
     return {name: (tree.root / name).read_bytes() for name in names if name}
+
+
+def _files(program: Program) -> list[str]:
+    """The files of Python that a command names."""
+    files = [os.path.join(os.path.realpath(program.folder), word.partition("::")[0]) for word in program.command[1:]]
+    return [file for file in files if file.endswith(".py") and os.path.isfile(file)]
 
 
 def _executable(program: Program) -> str:

@@ -202,7 +202,7 @@ def find_checkout(start: Path) -> Checkout:
         if (git is not None and folder == git.top) or (folder / NATIVE_FUNCTIONS).is_file():
             return Checkout(folder, git)
     for folder in candidates:
-        if configured(folder):
+        if is_marked(folder):
             return Checkout(folder, None)
     return Checkout(_whole_package(here), None)
 
@@ -241,6 +241,11 @@ def of_pytorch(checkout: Checkout) -> bool:
 def holds_pytorch(root: Path) -> bool:
     """Whether PyTorch's package is `torch` in a folder: its checkout's, or the one it is installed in."""
     return (root / NATIVE_FUNCTIONS).is_file() or (root / "torch" / _SYMBOLIC_SHAPES).is_file()
+
+
+def is_marked(folder: Path) -> bool:
+    """Whether a folder says by itself that it is the root of a tree: PyTorch's, or one that symfix is configured in."""
+    return (folder / NATIVE_FUNCTIONS).is_file() or configured(folder)
 
 
 def configured(folder: Path) -> bool:

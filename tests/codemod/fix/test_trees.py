@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from codemod.fix.trees import Copy, Tree, patched, tree_of
 from codemod.probe.script import Program
 from codemod.runner.recording import WATCHED
@@ -94,6 +96,42 @@ def test_a_module_in_no_package_is_imported_from_the_copy(tmp_path: Path) -> Non
         assert copy.program.environment[WATCHED].split(os.pathsep) == [changed, str(module)]
         assert not copy.missed({changed})
         assert copy.missed(()) == copy.missed({changed, str(module)}) == str(module)
+
+
+@pytest.mark.parametrize("command", [("case.py",), ("-m", "case"), ("./case.py", "argument")])
+@pytest.mark.parametrize("package", [True, False])
+def test_without_git_a_tree_begins_where_the_imports_of_the_program_do(
+    tmp_path: Path, command: tuple[str, ...], package: bool
+) -> None:
+    root = tmp_path / "tree"
+    lay(root)
+    if not package:
+        (root / "pack" / "__init__.py").unlink()
+    program = Program((sys.executable, *command), root)
+    starts = Copy(program).starts()
+    assert starts == (str(root),)
+    part = tree_of(str(root / "pack" / "part.py"), starts)
+    assert part == tree_of(str(root / "case.py"), starts) == Tree(root, loose=True)
+    assert part.unit("pack/part.py") == ("pack" if package else "pack/part.py")
+    assert sorted(part.python()) == sorted(["case.py", "pack/part.py", *(["pack/__init__.py"] if package else [])])
+    with patched(program, {part: {"pack/part.py": b"VALUE = 'new'\n"}}) as copy:
+        assert printed(copy.program).startswith("new")
+        assert copy.starts() == starts
+
+
+def test_what_says_itself_where_it_begins_is_not_asked_of_the_program(tmp_path: Path) -> None:
+    lay(tmp_path / "tree")
+    part = str(tmp_path / "tree" / "pack" / "part.py")
+    assert tree_of(part, (str(tmp_path),)) == Tree(tmp_path, loose=True)
+    assert tree_of(part, (str(tmp_path / "other"),)) == Tree(tmp_path / "tree" / "pack")
+    (tmp_path / "tree" / "pyproject.toml").write_text("[tool.symfix]\n")
+    assert tree_of(part, (str(tmp_path),)) == Tree(tmp_path / "tree")
+    make(tmp_path / "kept")
+    (tmp_path / "kept" / ".gitignore").write_text("pack/\n")
+    for name in ("case.py", "pack/part.py"):
+        tree = tree_of(str(tmp_path / "kept" / name), (str(tmp_path),))
+        assert tree is not None
+        assert not tree.loose
 
 
 def test_what_is_installed_is_nobodys_checkout(tmp_path: Path) -> None:
