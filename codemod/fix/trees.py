@@ -117,10 +117,14 @@ class Copy:
         return ""
 
     def starts(self) -> tuple[str, ...]:
-        """The folders, without copies, that the program's imports begin at: its scripts', else where it is started."""
-        folder = os.path.realpath(self.program.folder)
-        files = _files(self.program) or [os.path.join(folder, "_")]
-        return tuple(os.path.dirname(self.original(os.path.realpath(file))) for file in files)
+        """The folders, without copies, that the program's imports may begin at, the outermost first.
+
+        They are where it is started, and those of its scripts; none has the user's home in it, which holds more.
+        """
+        files = [os.path.join(os.path.realpath(self.program.folder), "_"), *_files(self.program)]
+        folders = {os.path.dirname(self.original(os.path.realpath(file))) for file in files}
+        home = os.path.realpath(Path.home())
+        return tuple(sorted((folder for folder in folders if not _below(home, Path(folder))), key=len))
 
     def original(self, path: str) -> str:
         """The file that a path of the run is a copy of; the path itself where it is none."""

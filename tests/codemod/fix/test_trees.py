@@ -110,6 +110,8 @@ def test_without_git_a_tree_begins_where_the_imports_of_the_program_do(
     program = Program((sys.executable, *command), root)
     starts = Copy(program).starts()
     assert starts == (str(root),)
+    assert Copy(Program((sys.executable, "sub/case.py"), tmp_path)).starts() == (str(tmp_path),)
+    assert Copy(Program((sys.executable, "tree/case.py"), tmp_path)).starts() == (str(tmp_path), str(root))
     part = tree_of(str(root / "pack" / "part.py"), starts)
     assert part == tree_of(str(root / "case.py"), starts) == Tree(root, loose=True)
     assert part.unit("pack/part.py") == ("pack" if package else "pack/part.py")
@@ -117,6 +119,14 @@ def test_without_git_a_tree_begins_where_the_imports_of_the_program_do(
     with patched(program, {part: {"pack/part.py": b"VALUE = 'new'\n"}}) as copy:
         assert printed(copy.program).startswith("new")
         assert copy.starts() == starts
+
+
+def test_a_tree_does_not_begin_where_the_users_home_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay(tmp_path / "home" / "tree")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for folder in (tmp_path, tmp_path / "home"):
+        program = Program((sys.executable, str(tmp_path / "home" / "tree" / "case.py")), folder)
+        assert Copy(program).starts() == (str(tmp_path / "home" / "tree"),)
 
 
 def test_what_says_itself_where_it_begins_is_not_asked_of_the_program(tmp_path: Path) -> None:
