@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -61,3 +62,16 @@ def test_a_module_is_made_and_called_by_guess(tmp_path: Path) -> None:
     assert function.startswith("fewer          padded padded/model.py Padded.forward: frames ")
     assert counts == "1 fewer"
     assert done.returncode == 0
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+def test_memory_that_is_not_written_to_makes_no_difference(tmp_path: Path) -> None:
+    (tmp_path / "fakes.py").write_text(
+        "import torch\n\n\ndef shaped(x: torch.Tensor):\n    held = torch.rand(64, 64)\n    del held\n"
+        "    return x.new_empty(4096), x.new_empty(64, dtype=torch.int64)\n"
+    )
+    guessing = str(PROGRAM.with_name("corpus_guessing.py"))
+    command = [sys.executable, "-W", "ignore", guessing, str(tmp_path), "fakes.py", "", "shaped"]
+    ends = [json.loads(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(2)]
+    assert [(end["status"], end["wrong"]) for end in ends] == [("called", 0)] * 2
+    assert ends[0]["sums"] == ends[1]["sums"]
