@@ -13,7 +13,7 @@ from codemod.model.transform import Override, Project
 from codemod.tree.checkout import holds_pytorch
 from transforms.python.reach.kernels import root_package
 from transforms.python.reach.naming import decorated_operators
-from transforms.python.reach.packages import Place, place_of
+from transforms.python.reach.packages import Place
 from transforms.python.reach.reached import COMPOSITE, TESTS
 from transforms.python.reach.registrations import Registrations
 from transforms.python.reach.tree import Definition, SourceTree
@@ -116,8 +116,7 @@ class PythonProver:
     def _places(self, operator: str, changed: Collection[str], added: Collection[str] = ()) -> tuple[Place, ...]:
         """The modules to import: those that register anything for an operator, and `added`; else the `changed` ones."""
         paths = {d.path for named, d in self._registrations if named == operator}.union(added) or changed
-        listed = frozenset(self._listed)
-        return tuple(place_of(path, listed) for path in sorted(paths) if path.endswith(SUFFIX))
+        return tuple(self.tree.place(path) for path in sorted(paths) if path.endswith(SUFFIX))
 
     @functools.cached_property
     def _registrations(self) -> Sequence[tuple[str, Definition]]:

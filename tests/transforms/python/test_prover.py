@@ -92,6 +92,14 @@ def test_of_many_operators_those_that_are_named_are_run(tmp_path: Path) -> None:
     assert chosen == [["own::op1", "own::op2"], ["own::op0", "own::op1"], ["own::op3", "own::op0"]]
 
 
+def test_what_registers_an_operator_is_imported_by_the_name_that_the_library_has_for_it(tmp_path: Path) -> None:
+    files = {path.replace("own/", "own/kernels/"): text for path, text in FILES.items()}
+    files = {path: text.replace("own.", "own.kernels.") for path, text in files.items()}
+    (found,) = prover_of(tmp_path, files).overrides([change("own/kernels/shapes.py", "rows")])
+    assert (found.operators, found.roots) == (("own::fold",), ("",))
+    assert found.imports == ("own.kernels.formulas", "own.kernels.ops")
+
+
 def test_a_function_that_no_operator_runs_stands_for_itself(tmp_path: Path) -> None:
     (found,) = prover_of(tmp_path, FILES).overrides([change("own/shapes.py", "lonely")])
     assert found.operators == ("own.shapes.lonely",)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+import sys
+from collections.abc import Collection, Container, Iterable
 from typing import NamedTuple
 
 # Every PyTorch that symfix serves has it.
 _OF_PYTORCH = "torch/fx/experimental/symbolic_shapes.py"
+_KNOWN = frozenset({"torch", *sys.stdlib_module_names})
 
 
 class Place(NamedTuple):
@@ -32,6 +34,38 @@ def place_of(path: str, listed: Container[str]) -> Place:
     if parts[-1] == "__init__":
         parts.pop()
     return Place("/".join(folders[:package]), ".".join(parts))
+
+
+def places_of(paths: Collection[str], imported: Iterable[str]) -> dict[str, Place]:
+    """The place of each of the files of a tree, in which the dotted names `imported` are imported.
+
+    What they begin with is a package though it has no `__init__.py`: a folder at the tree's root, and one further down
+    where what it holds is named with it (`own.models`, for `src/own/models`).
+    """
+    places = {path: place_of(path, paths) for path in paths}
+    beginnings = {".".join(target.split(".", 2)[:2]) for target in imported}
+    tops = {beginning.partition(".")[0] for beginning in beginnings}
+    tops -= {place.module.partition(".")[0] for place in places.values() if place.root}
+
+    def spread(path: str) -> int | None:
+        """The number of folders before the package that has no `__init__.py`, None where there is none."""
+        folders = path.split("/")
+        for number in range(places[path].root.count("/") + bool(places[path].root)):
+            around = f"{folders[number]}.{folders[number + 1].removesuffix('.py')}"
+            if folders[number] in tops and (not number or (around in beginnings and folders[number] not in _KNOWN)):
+                return number
+        return None
+
+    for path, number in ((path, spread(path)) for path in paths):
+        if number is not None:
+            folders = path.split("/")
+            places[path] = Place("/".join(folders[:number]), dotted("/".join(folders[number:])))
+    return places
+
+
+def dotted(path: str) -> str:
+    """`a.b` for `a/b.py` and `a/b/__init__.py`."""
+    return path.removesuffix(".py").removesuffix("__init__").strip("/").replace("/", ".")
 
 
 def import_path(path: str, place: Place, package: str = "") -> str:

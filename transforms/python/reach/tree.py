@@ -9,7 +9,7 @@ from transforms.python.flow.imported import meanings
 from transforms.python.reach.applied import Applied
 from transforms.python.reach.lineage import ClassPlace, Lineages
 from transforms.python.reach.modules import Modules
-from transforms.python.reach.packages import Place, import_path, place_of
+from transforms.python.reach.packages import Place, dotted, import_path, place_of, places_of
 from transforms.python.reading.facts import FileFacts, Function
 
 
@@ -36,18 +36,15 @@ class SourceTree:
 
     def __init__(self, facts: Mapping[str, FileFacts], package: str = "") -> None:
         self.package = package
-        imported = {target.partition(".")[0] for file_facts in facts.values() for _, target in file_facts.imports}
-        places = {path: place_of(path, facts) for path in facts}
-        # What imports begin with is a package though it has no `__init__.py`.
-        tops = imported - {place.module.partition(".")[0] for place in places.values() if place.root}
-        whole = [path for path, place in places.items() if package or place.root.partition("/")[0] in tops]
-        places |= {path: Place("", ".".join(filter(None, [package, _dotted(path)]))) for path in whole}
+        imported = {target for file_facts in facts.values() for _, target in file_facts.imports}
+        places = {path: Place("", ".".join(filter(None, [package, dotted(path)]))) for path in facts if package}
+        self._places = places = places or places_of(facts, imported)
         self._names = {path: place.module for path, place in places.items()}
         self._import_paths = {path: import_path(path, place, package) for path, place in places.items()}
         self.modules: dict[str, str] = {}
         for path in sorted(facts, key=lambda path: places[path].root.count("/") + bool(places[path].root)):
             self.modules.setdefault(self._names[path], path)
-        by_path = {_dotted(path): path for path in facts}
+        by_path = {dotted(path): path for path in facts}
         self.facts = {path: self._absolute(file_facts, places[path], by_path) for path, file_facts in facts.items()}
         self._functions = {path: {f.name: f for f in file_facts.functions} for path, file_facts in facts.items()}
         self._imports = {path: dict(file_facts.imports) for path, file_facts in self.facts.items()}
@@ -59,6 +56,10 @@ class SourceTree:
         self.lineages = Lineages(self)
         self._applied = Applied(self, self.lineages)
         self._modules = Modules(self, self.lineages)
+
+    def place(self, path: str) -> Place:
+        """Where a file is imported from, also one that there is not yet."""
+        return self._places.get(path) or place_of(path, self._places)
 
     def module_name(self, path: str) -> str:
         """`torch._refs` for `torch/_refs/__init__.py`; the folders around a package, such as `src`, are none."""
@@ -214,11 +215,6 @@ class SourceTree:
 def absolute(target: str, package: str) -> str:
     """The dotted name of an import, where a relative one begins in the root of the tree, which may be `package`."""
     return f"{package}{target}" if package and target.startswith(".") else target.removeprefix(".")
-
-
-def _dotted(path: str) -> str:
-    """`a.b` for `a/b.py` and `a/b/__init__.py`."""
-    return path.removesuffix(".py").removesuffix("__init__").strip("/").replace("/", ".")
 
 
 def tree_path(tree: SourceTree, path: str) -> str:

@@ -50,18 +50,34 @@ def test_what_no_folder_of_the_tree_holds_is_not_taken_for_its_own(path: str, pa
     assert tree.globally(path, "choice") is None
 
 
-def test_a_folder_that_imports_name_is_a_package_without_a_file_that_says_so() -> None:
+@pytest.mark.parametrize("root", ["", "src/", "libs/core/"])
+def test_a_folder_that_imports_name_is_a_package_without_a_file_that_says_so(root: str) -> None:
     """flash-linear-attention shares `fla` with another distribution, which has the `__init__.py`."""
     sources = {
-        "fla/layers/__init__.py": "from fla.layers.b import helper\n",
-        "fla/layers/a.py": "from .b import helper\n",
-        "fla/layers/b.py": "def helper(x):\n    return x\n",
+        f"{root}fla/layers/__init__.py": "from fla.layers.b import helper\n",
+        f"{root}fla/layers/a.py": "from .b import helper\n",
+        f"{root}fla/layers/b.py": "def helper(x):\n    return x\n",
     }
     tree = SourceTree({name: extract(name, source.encode()) for name, source in sources.items()})
-    for path in ("fla/layers/__init__.py", "fla/layers/a.py"):
+    for path in (f"{root}fla/layers/__init__.py", f"{root}fla/layers/a.py"):
         found = tree.globally(path, "helper")
         assert found is not None
         assert tree.module_name(found.path) == "fla.layers.b"
+        assert tree.place(path).root == root.removesuffix("/")
+
+
+@pytest.mark.parametrize(
+    ("path", "imports"),
+    [
+        ("examples/torch/nn/__init__.py", "import torch.nn"),  # that of PyTorch
+        ("examples/logging/handlers/__init__.py", "import logging.handlers"),
+        ("examples/fla/layers/__init__.py", "import fla.models"),
+    ],
+)
+def test_a_folder_further_down_is_named_by_what_it_holds(path: str, imports: str) -> None:
+    sources = {path: "def helper(x):\n    return x\n", "run.py": f"{imports}\n"}
+    tree = SourceTree({name: extract(name, source.encode()) for name, source in sources.items()})
+    assert tree.module_name(path) == path.split("/")[2]
 
 
 def test_of_packages_of_one_name_the_nearest_to_the_root_has_it() -> None:
