@@ -202,7 +202,7 @@ def find_checkout(start: Path) -> Checkout:
         if (git is not None and folder == git.top) or (folder / NATIVE_FUNCTIONS).is_file():
             return Checkout(folder, git)
     for folder in candidates:
-        if is_marked(folder):
+        if configured(folder):
             return Checkout(folder, None)
     return Checkout(_whole_package(here), None)
 

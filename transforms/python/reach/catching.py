@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import builtins
 import re
-import sys
 from collections.abc import Collection, Iterator, Mapping
 
 from transforms.python.flow.catching import RAISED, SUPPRESSING, WITH
+from transforms.python.reach.packages import KNOWN
 from transforms.python.reach.tree import Definition, SourceTree
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
@@ -62,7 +62,7 @@ def _ended(tree: SourceTree, caller: Definition, ending: str) -> _Kinds:
             return _NONE if is_manager else RAISED
     target = tree.imported(caller.path, manager.partition(".")[0])
     root, _, _ = target.partition(".")
-    if root == "torch" or root in sys.stdlib_module_names:
+    if root in KNOWN:
         return RAISED if target.rpartition(".")[2] in SUPPRESSING else _NONE
     return _NONE if hasattr(builtins, manager) else RAISED
 

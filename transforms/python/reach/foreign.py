@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import sys
 
 from transforms.python.flow.nodes import dotted
 from transforms.python.reach.lineage import ClassPlace
+from transforms.python.reach.packages import KNOWN
 from transforms.python.reach.registrars import Arguments, Inner, Outside, Scope
 from transforms.python.reach.tree import SourceTree
 
@@ -44,4 +44,4 @@ def registers_no_operator(tree: SourceTree, path: str, decorator: str, arguments
 def _is_foreign(tree: SourceTree, path: str, name: str) -> bool:
     target = tree.imported(path, name.partition(".")[0])
     own = not target or tree.located(target)[0]
-    return not own and target.partition(".")[0] not in ("torch", *sys.stdlib_module_names)
+    return not own and target.partition(".")[0] not in KNOWN

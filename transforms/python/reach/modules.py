@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import builtins
-import sys
 from typing import TYPE_CHECKING
 
 from transforms.python.reach.lineage import ClassPlace, Lineages
+from transforms.python.reach.packages import KNOWN
 
 if TYPE_CHECKING:
     from transforms.python.reach.tree import Definition, SourceTree
@@ -15,8 +15,6 @@ _MODULE = "Module"
 _SPACE = "torch.nn."
 _REGISTERING = frozenset({"self.register_buffer", "self.register_parameter", "self.register_module", "self.add_module"})
 """The methods by which a module keeps what it is made of, where it is not assigned."""
-_KNOWN = frozenset({"torch", *sys.stdlib_module_names})
-"""Packages whose other classes are no modules."""
 _DEPTH = 32
 """Classes that make one another that are looked through at the most."""
 
@@ -69,7 +67,7 @@ class Modules:
         """Whether a class has a base of which nothing is known: of no file of the tree, of Python or of torch."""
         return any(
             self._lineages.at_top(kind.path, base) is None
-            and (top := self._lineages.target(kind.path, base).partition(".")[0]) not in _KNOWN
+            and (top := self._lineages.target(kind.path, base).partition(".")[0]) not in KNOWN
             and (top or not hasattr(builtins, base))
             for base in self._lineages.bases(kind)
         )

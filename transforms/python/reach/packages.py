@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 # Every PyTorch that symfix serves has it.
 _OF_PYTORCH = "torch/fx/experimental/symbolic_shapes.py"
-_KNOWN = frozenset({"torch", *sys.stdlib_module_names})
+KNOWN = frozenset({"torch", *sys.stdlib_module_names})
+"""The packages of PyTorch and of Python itself."""
 
 
 class Place(NamedTuple):
@@ -52,7 +53,7 @@ def places_of(paths: Collection[str], imported: Iterable[str]) -> dict[str, Plac
         folders = path.split("/")
         for number in range(places[path].root.count("/") + bool(places[path].root)):
             around = f"{folders[number]}.{folders[number + 1].removesuffix('.py')}"
-            if folders[number] in tops and (not number or (around in beginnings and folders[number] not in _KNOWN)):
+            if folders[number] in tops and (not number or (around in beginnings and folders[number] not in KNOWN)):
                 return number
         return None
 
