@@ -53,7 +53,9 @@ def reproduced(evidence: Sequence[Evidence], torch: str) -> list[str]:
         message = next(iter(entry.before.message.splitlines()), "")
         failed = entry.before.status != "passes"
         said = f": {message}" if failed and message else ""
-        if not failed and entry.before.frames > 1:
+        if not failed and entry.before.unbacked not in ("", "passes"):
+            said = f", and {entry.before.unbacked} with unbacked sizes" + (f": {message}" if message else "")
+        elif not failed and entry.before.frames > 1:
             said = f", compiled {entry.before.frames} times over its sizes"
         shown = f"{entry.operator}{piece(entry)} {verdict_text(entry.before)}"
         lines += step("reproduce", f"{shown} over torch {torch}{said}")
@@ -66,10 +68,13 @@ def proved(evidence: Sequence[Evidence], reused: bool) -> list[str]:
     for entry in evidence:
         if entry.before is not None and entry.after is not None:
             counts = entry.before.frames, entry.after.frames
-            both = entry.before.status == entry.after.status == "passes" and counts[0] != counts[1]
-            ends = f"compiled {counts[0]} → {counts[1]} times" if both else (
-                f"{entry.before.status} → {entry.after.status}"
-            )  # fmt: skip
+            passes = entry.before.status == entry.after.status == "passes"
+            unbacked = entry.before.unbacked, entry.after.unbacked
+            ends = f"{entry.before.status} → {entry.after.status}"
+            if passes and counts[0] != counts[1]:
+                ends = f"compiled {counts[0]} → {counts[1]} times"
+            elif passes and all(unbacked) and unbacked[0] != unbacked[1]:
+                ends = f"with unbacked sizes {unbacked[0]} → {unbacked[1]}"
             text = f"{entry.operator}{piece(entry)} {entry.outcome}: {ends}"
         else:
             text = f"{entry.operator} {entry.outcome}: {entry.reason}"
