@@ -117,14 +117,15 @@ class Copy:
         return ""
 
     def starts(self) -> tuple[str, ...]:
-        """The folders, without copies, that the program's imports may begin at, the outermost first.
+        """The folders, without copies, that the program's imports may begin at, the innermost first.
 
-        They are where it is started, and those of its scripts; none has the user's home in it, which holds more.
+        They are those of its scripts, and where it is started, which may hold much more than the program's code; none
+        has the user's home in it.
         """
         files = [os.path.join(os.path.realpath(self.program.folder), "_"), *_files(self.program)]
         folders = {os.path.dirname(self.original(os.path.realpath(file))) for file in files}
         home = os.path.realpath(Path.home())
-        return tuple(sorted((folder for folder in folders if not _below(home, Path(folder))), key=len))
+        return tuple(sorted((folder for folder in folders if not _below(home, Path(folder))), key=len, reverse=True))
 
     def original(self, path: str) -> str:
         """The file that a path of the run is a copy of; the path itself where it is none."""

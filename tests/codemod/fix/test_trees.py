@@ -111,7 +111,7 @@ def test_without_git_a_tree_begins_where_the_imports_of_the_program_do(
     starts = Copy(program).starts()
     assert starts == (str(root),)
     assert Copy(Program((sys.executable, "sub/case.py"), tmp_path)).starts() == (str(tmp_path),)
-    assert Copy(Program((sys.executable, "tree/case.py"), tmp_path)).starts() == (str(tmp_path), str(root))
+    assert Copy(Program((sys.executable, "tree/case.py"), tmp_path)).starts() == (str(root), str(tmp_path))
     part = tree_of(str(root / "pack" / "part.py"), starts)
     assert part == tree_of(str(root / "case.py"), starts) == Tree(root, loose=True)
     assert part.unit("pack/part.py") == ("pack" if package else "pack/part.py")
