@@ -111,12 +111,11 @@ def cell(verdict: Verdict | None) -> str:
     """One side of one operator in a table: `passes, compiled 3 times; with unbacked sizes throws (mode 4)`."""
     if verdict is None:
         return "not run"
-    failing_free = verdict.unbacked not in ("", "passes")
     mode = f" (mode {verdict.mode})" if verdict.mode else ""
     parts = [verdict.status + (mode if verdict.status != "passes" else "")]
     if verdict.status == "passes" and verdict.frames:
         parts[0] += f", compiled {times(verdict.frames)}"
-    if failing_free:
+    if verdict.fails_unbacked:
         parts.append(f"with unbacked sizes {verdict.unbacked}{mode if verdict.status == 'passes' else ''}")
     return "; ".join(parts)
 
@@ -139,7 +138,7 @@ def still_failing(evidence: Evidence) -> str:
         return ""
     if after.status != "passes":
         return f"{name} {_status(after)} with symbolic sizes after this change too"
-    if after.unbacked not in ("", "passes"):
+    if after.fails_unbacked:
         return f"{name} {_word(after.unbacked)} with unbacked sizes after this change too"
     return ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,9 +79,7 @@ def start(context: click.Context, parameters: Mapping[str, Any], root: Path | No
     for missing in (path for path in paths if not path.exists()):
         beside = os.listdir(missing.parent) if missing.parent.is_dir() else ()
         raise SymfixError(f"{missing}: no such file or folder{nearest(missing.name, sorted(beside))}")
-    checkout = checkout_of(paths[0]) if paths else find_checkout(Path())
-    if root is not None:
-        checkout = Checkout(root, None)
+    checkout = _checkout(paths, root)
     user, tree = read_user_config(), read_config(checkout)
     configured = _configured(context, parameters, user, tree)
     values = {**parameters, **configured}
@@ -110,6 +108,13 @@ def start(context: click.Context, parameters: Mapping[str, Any], root: Path | No
     )
     files = {name: tree.path if name in tree.values else user.path for name in configured}
     return Run(checkout, project, selection, values, files)
+
+
+def _checkout(paths: Sequence[Path], root: Path | None) -> Checkout:
+    """The tree at `root`, else the one that holds the first of `paths`, or the working directory."""
+    if root is not None:
+        return Checkout(root, None)
+    return checkout_of(paths[0]) if paths else find_checkout(Path())
 
 
 def _configured(context: click.Context, parameters: Mapping[str, Any], user: Config, tree: Config) -> dict[str, Any]:

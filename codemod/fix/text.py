@@ -53,7 +53,7 @@ def reproduced(evidence: Sequence[Evidence], torch: str) -> list[str]:
         message = next(iter(entry.before.message.splitlines()), "")
         failed = entry.before.status != "passes"
         said = f": {message}" if failed and message else ""
-        if not failed and entry.before.unbacked not in ("", "passes"):
+        if not failed and entry.before.fails_unbacked:
             said = f", and {entry.before.unbacked} with unbacked sizes" + (f": {message}" if message else "")
         elif not failed and entry.before.frames > 1:
             said = f", compiled {entry.before.frames} times over its sizes"

@@ -95,7 +95,7 @@ def tree_of(path: str, starts: Sequence[str] = ()) -> Tree | None:
         return None
     checkout = checkout_of(Path(real))
     start = next((start for start in starts if _below(real, Path(start))), "")
-    if start and not is_marked(checkout.root) and find_checkout(Path(real)).git is None:
+    if start and checkout.git is None and not is_marked(checkout.root) and find_checkout(Path(real)).git is None:
         return Tree(Path(start), loose=True)
     return Tree(checkout.root)
 

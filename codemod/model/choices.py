@@ -19,7 +19,7 @@ SHARD_KINDS = ("operator", "file", "module")
 FIX_STEPS = ("reproduce", "plan", "prove", "commit", "pr")
 """What `fix` does, in its order."""
 BACKENDS = ("aot_eager", "inductor")
-"""What `probe` compiles operators with, the default first."""
+"""What `probe` and `prove` compile operators with, the default first."""
 EVERYTHING = "--all"
 """What `review --forget` takes beside selectors."""
 MOST_JOBS = 1024

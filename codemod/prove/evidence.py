@@ -14,6 +14,7 @@ from codemod.borders.files import read_file
 from codemod.borders.quoting import file_name
 from codemod.digest import digest
 from codemod.errors import SymfixError
+from codemod.model.choices import BACKENDS
 from codemod.writing.changes import Change
 from codemod.writing.files import make_folder, replace_file
 
@@ -27,10 +28,10 @@ _DOCUMENT: Shape = {
     "outcome": frozenset(["cured", "unchanged", "worse", "not provable"]), "key": str, "reason": str,
     "before": (None, _VERDICT), "after": (None, _VERDICT), "repro": str, "versions": {str: str}, "compiled": [str],
     "seconds": float, "checks?": {str: [str]}, "opcheck?": {str: [str]}, "inputs?": str,
-    "network?": frozenset(["", "cut off", "open"]), "backend?": str, "test?": str,
+    "network?": frozenset(["", "cut off", "open"]), "backend?": frozenset(BACKENDS), "test?": str,
 }  # fmt: skip
 FOLDER = "evidence"
-BACKEND, INDUCTOR = "aot_eager", "inductor"
+BACKEND, INDUCTOR = BACKENDS
 _OF_INDUCTOR = ("torch/_inductor/", "_inductor/")  # from the root of a checkout, and of the package
 FAKE = "fake_as_kernel"
 """How the tests among those of opcheck begin that compare a fake with its kernel (codemod/runner/fakes.py)."""
@@ -52,6 +53,11 @@ class Verdict:
     """How often it was compiled over all the sizes."""
     unbacked: str = ""
     """The status with unbacked sizes, "" where that was not run."""
+
+    @property
+    def fails_unbacked(self) -> bool:
+        """Whether it was run with unbacked sizes, and did not pass."""
+        return self.unbacked not in ("", "passes")
 
 
 @dataclass(frozen=True, slots=True)

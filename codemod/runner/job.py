@@ -215,7 +215,7 @@ def run(job: dict[str, Any], out: Path) -> None:
     sys.path[:0] = job.get("python_path") or []
     import torch
 
-    from . import backends, check, fakes, imports, opcheck, opinfo, schema
+    from . import check, fakes, imports, opcheck, opinfo, schema
     from .setup import prepare
 
     obstacle = prepare(job)
@@ -225,7 +225,6 @@ def run(job: dict[str, Any], out: Path) -> None:
             report.nothing(operator, obstacle)
         report.close()
         return
-    backends.choose(job.get("backend", backends.DEFAULT))
     index = opinfo.Index(job.get("cache"))
     for operator in job["operators"]:
         report.nothing(operator, NO_INPUTS)

@@ -101,7 +101,6 @@ def choose(job: dict[str, Any], out: Path) -> None:
 def run(job: dict[str, Any], out: Path) -> None:
     """Probe the subject of `job` in its modes, in turn."""
     report = Report(out)
-    backends.choose(job.get("backend", backends.DEFAULT))
     report.document["traced"] = tracing.start(job["trace"])
     subject = job["probe"]
     own = "::" in subject and subject.partition("::")[0] not in OWN_NAMESPACES

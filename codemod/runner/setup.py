@@ -19,13 +19,14 @@ def prepare(job: dict[str, Any]) -> str:
     import torch._dynamo
     import torch._logging
 
-    from . import imports, libraries
+    from . import backends, imports, libraries
 
     logging.disable(logging.CRITICAL)
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     for name, value in DYNAMO.items():
         setattr(torch._dynamo.config, name, value)
+    backends.choose(job.get("backend", backends.DEFAULT))
     for library in job.get("libraries") or ():
         libraries.load(library)
     return imports.import_all(job.get("imports") or (), job.get("stand_ins") or ())

@@ -37,12 +37,15 @@ def place_of(path: str, listed: Container[str]) -> Place:
     return Place("/".join(folders[:package]), ".".join(parts))
 
 
-def places_of(paths: Collection[str], imported: Iterable[str]) -> dict[str, Place]:
+def places_of(paths: Collection[str], imported: Iterable[str], package: str = "") -> dict[str, Place]:
     """The place of each of the files of a tree, in which the dotted names `imported` are imported.
 
-    What they begin with is a package though it has no `__init__.py`: a folder at the tree's root, and one further down
-    where what it holds is named with it (`own.models`, for `src/own/models`).
+    `package` is the name of the tree's root where that is a package, of which all is. Else what the imports names begin
+    with is a package though it has no `__init__.py`: a folder at the tree's root, and one further down where what it
+    holds is named with it (`own.models`, for `src/own/models`).
     """
+    if package:
+        return {path: Place("", ".".join(filter(None, (package, module_of(path))))) for path in paths}
     places = {path: place_of(path, paths) for path in paths}
     beginnings = {".".join(target.split(".", 2)[:2]) for target in imported}
     tops = {beginning.partition(".")[0] for beginning in beginnings}
@@ -57,14 +60,15 @@ def places_of(paths: Collection[str], imported: Iterable[str]) -> dict[str, Plac
                 return number
         return None
 
-    for path, number in ((path, spread(path)) for path in paths):
+    for path in paths:
+        number = spread(path)
         if number is not None:
             folders = path.split("/")
-            places[path] = Place("/".join(folders[:number]), dotted("/".join(folders[number:])))
+            places[path] = Place("/".join(folders[:number]), module_of("/".join(folders[number:])))
     return places
 
 
-def dotted(path: str) -> str:
+def module_of(path: str) -> str:
     """`a.b` for `a/b.py` and `a/b/__init__.py`."""
     return path.removesuffix(".py").removesuffix("__init__").strip("/").replace("/", ".")
 

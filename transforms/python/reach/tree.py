@@ -9,7 +9,7 @@ from transforms.python.flow.imported import meanings
 from transforms.python.reach.applied import Applied
 from transforms.python.reach.lineage import ClassPlace, Lineages
 from transforms.python.reach.modules import Modules
-from transforms.python.reach.packages import Place, dotted, import_path, place_of, places_of
+from transforms.python.reach.packages import Place, import_path, module_of, place_of, places_of
 from transforms.python.reading.facts import FileFacts, Function
 
 
@@ -37,14 +37,13 @@ class SourceTree:
     def __init__(self, facts: Mapping[str, FileFacts], package: str = "") -> None:
         self.package = package
         imported = {target for file_facts in facts.values() for _, target in file_facts.imports}
-        places = {path: Place("", ".".join(filter(None, [package, dotted(path)]))) for path in facts if package}
-        self._places = places = places or places_of(facts, imported)
+        self._places = places = places_of(facts, imported, package)
         self._names = {path: place.module for path, place in places.items()}
         self._import_paths = {path: import_path(path, place, package) for path, place in places.items()}
         self.modules: dict[str, str] = {}
         for path in sorted(facts, key=lambda path: places[path].root.count("/") + bool(places[path].root)):
             self.modules.setdefault(self._names[path], path)
-        by_path = {dotted(path): path for path in facts}
+        by_path = {module_of(path): path for path in facts}
         self.facts = {path: self._absolute(file_facts, places[path], by_path) for path, file_facts in facts.items()}
         self._functions = {path: {f.name: f for f in file_facts.functions} for path, file_facts in facts.items()}
         self._imports = {path: dict(file_facts.imports) for path, file_facts in self.facts.items()}
