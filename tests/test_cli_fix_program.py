@@ -15,7 +15,7 @@ from codemod.fix.trial import Trial
 from codemod.fix.verdict import Verdict
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer, Compilation, Report
-from codemod.probe.script import Program
+from codemod.probe.script import Processes, Program
 from codemod.probe.trace import Frame
 from tests.codemod.fake import FakeTransform
 from tests.conftest import MakeTree, Symfix
@@ -46,7 +46,7 @@ class Runs:
         cured = self.cure in path.read_bytes()
         if eager or cured:
             status = self.eager_status if eager else 0
-            loaded = self.files(program) if self.reached else frozenset[str]()
+            loaded = Processes(loaded=self.files(program)) if self.reached else Processes()
             return Trial(status, "", "1\n", ({"returned": {"number": 1}},), (), Report("", (), ()), loaded)
         line = Frame(str(path), 5, "f", "if a != b:")
         error = Answer("error", "Could not guard on data-dependent expression Ne(u0, 2)", "your code", line, None, "f")
@@ -102,7 +102,8 @@ def test_a_program_that_fails_in_any_copy_is_not_judged(
     def failing(program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
         trial = first(program, eager, seconds)
         copied = program.folder.resolve() != tree.resolve()
-        return replace(trial, status=1, error="OSError: a link", loaded=runs.files(program)) if copied else trial
+        ran = Processes(loaded=runs.files(program))
+        return replace(trial, status=1, error="OSError: a link", processes=ran) if copied else trial
 
     monkeypatch.setattr(repair, "run_trial", failing)
     outcome = symfix("fix", "--yes", *COMMAND, cwd=tree)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -48,6 +49,7 @@ _FIXED = ("error", "specialized", "guard")
 """Where a conversion may have made a size a number."""
 _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
+_OF_NO_FILE = "this is code of no file, as that of a notebook's cells: put it in a module, which can be changed"
 _CHECK = "torch._check where it is compiled, in place of what only raises or asserts"
 
 
@@ -130,6 +132,8 @@ def places_of(trial: Trial) -> list[Frame]:
 
 def left_at(frame: Frame, trial: Trial, program: Program, sources: Sources, level: Level) -> list[str]:
     """Why what is found at a line of `program`, whose run as it is was `trial`, offers no change up to `level`."""
+    if frame.path.startswith("<") or (os.path.isabs(frame.path) and not os.path.isfile(frame.path)):
+        return [_OF_NO_FILE]
     reasons = []
     lines = Lines(Copy(program), {}, trial.report.answers)
     here = [answer for answer in trial.report.answers if frame in answer.places]

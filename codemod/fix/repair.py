@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from codemod.fix.candidates import Candidate, Sources, candidates_for, conflict_free, contents_of, next_failure
 from codemod.fix.lines import Lines
@@ -52,6 +52,7 @@ class Repair:
         """
         started = time.monotonic()
         before = run_trial(self.program)
+        self.program = replace(self.program, processes=before.processes)
         seconds = time.monotonic() - started
         self._end = before.end
         self._limit = 3 * seconds + _SLACK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -80,8 +80,9 @@ class Tree:
 def tree_of(path: str, starts: Sequence[str] = ()) -> Tree | None:
     """The tree that holds a Python file; None where there is no such file, or it is of torch or of Python itself.
 
-    Nor has an installed module that is in no package one: it has no folder of its own to be copied. A file below one of
-    `starts`, folders that a program's imports begin at, is of a tree that begins there, if nothing else says where.
+    Nor has an installed module that is in no package one: it has no folder of its own to be copied. Where nothing else
+    says where its tree begins, the file's begins at that of `starts`, folders that a program's imports begin at, which
+    holds it, else beside the outermost package that it is a part of.
     """
     real = os.path.realpath(path)
     if not real.endswith(".py") or not os.path.isfile(real):
@@ -94,10 +95,10 @@ def tree_of(path: str, starts: Sequence[str] = ()) -> Tree | None:
     if real.startswith(os.path.dirname(os.path.realpath(os.__file__)) + os.sep):
         return None
     checkout = checkout_of(Path(real))
+    if checkout.git is not None or is_marked(checkout.root) or find_checkout(Path(real)).git is not None:
+        return Tree(checkout.root)
     start = next((start for start in starts if _below(real, Path(start))), "")
-    if start and checkout.git is None and not is_marked(checkout.root) and find_checkout(Path(real)).git is None:
-        return Tree(Path(start), loose=True)
-    return Tree(checkout.root)
+    return Tree(Path(start or _import_root(os.path.dirname(real))), loose=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,8 @@ class Copy:
 
     program: Program
     folders: Mapping[Tree, Path] = field(default_factory=dict)
+    mirror: Path | None = None
+    """What stands for the root of the file system, with the copies of trees that are the user's own in their places."""
     changed: Mapping[str, str] = field(default_factory=dict)
     """The files that are changed, as they are in the copies, with their originals."""
 
@@ -119,11 +122,12 @@ class Copy:
     def starts(self) -> tuple[str, ...]:
         """The folders, without copies, that the program's imports may begin at, the innermost first.
 
-        They are those of its scripts, and where it is started, which may hold much more than the program's code; none
-        has the user's home in it.
+        They are those that its processes look into, where a run shows that, else those of its scripts and where it is
+        started, which may hold much more than the program's code; none has the user's home in it.
         """
-        files = [os.path.join(os.path.realpath(self.program.folder), "_"), *_files(self.program)]
-        folders = {os.path.dirname(self.original(os.path.realpath(file))) for file in files}
+        seen = self.program.processes.imports
+        folders = {os.path.dirname(self.original(os.path.realpath(file))) for file in _files(self.program)}
+        folders |= seen or {self.original(os.path.realpath(self.program.folder))}
         home = os.path.realpath(Path.home())
         return tuple(sorted((folder for folder in folders if not _below(home, Path(folder))), key=len, reverse=True))
 
@@ -132,79 +136,88 @@ class Copy:
         for tree, folder in self.folders.items():
             if path.startswith(_inside(folder)):
                 return _inside(tree.root) + path[len(_inside(folder)) :]
-        return path
+        mirrored = self.mirror is not None and path.startswith(_inside(self.mirror))
+        return path[len(str(self.mirror)) :] if mirrored else path
 
 
 @contextmanager
 def patched(program: Program, contents: Mapping[Tree, Mapping[str, bytes]]) -> Iterator[Copy]:
     """The program as it runs from copies of trees in which files have other `contents`; the trees stay as they are.
 
-    All else in a copy is links. Python looks for the neighbours of a script where the script's link leads, so scripts
-    that the command names are copied too.
+    All else is links, also all around a tree, so that a path that leads out of it leads where it did. Python looks for
+    the neighbours of a script where the script's link leads, so scripts are copied too.
     """
     with TemporaryDirectory(prefix="symfix-fix-") as name:
         base = Path(os.path.realpath(name))
+        own = {tree: {**_scripts(program, tree), **contents[tree]} for tree in contents if not tree.package}
+        files = {_mirrored(tree.root / path): files[path] for tree, files in own.items() for path in files}
+        mirror = overlay(Path(os.sep), files, base / "copies")
         folders: dict[Tree, Path] = {}
         changed: dict[str, str] = {}
         for tree, replaced in contents.items():
-            scripts = {} if tree.package else _scripts(program, tree)
-            folder = overlay(tree.root, {**scripts, **replaced}, base / "copies")
-            for path in {**scripts, **replaced}:
+            folder = mirror / _mirrored(tree.root)
+            if tree.package:
+                folder = base / "packages" / tree.package
+                folder.parent.mkdir(exist_ok=True)
+                folder.symlink_to(overlay(tree.root, replaced, base / "copies"))
+            for path in own.get(tree, replaced):
                 shutil.copymode(tree.root / path, folder / path)
                 bytecode = (folder / path).parent / "__pycache__"
                 if bytecode.is_symlink():  # that of the originals, where that of the changed files would be put
                     bytecode.unlink()
-            changed |= {str(folder / path): str(tree.root / path) for path in replaced}
-            if tree.package:
-                (base / "packages").mkdir(exist_ok=True)
-                link = base / "packages" / tree.package
-                link.symlink_to(folder)
-                folder = link
+            changed |= {os.path.realpath(folder / path): str(tree.root / path) for path in replaced}
             folders[tree] = folder
         watched = os.pathsep.join((*changed, *changed.values()))
-        moved = _moved(program, contents, folders)
-        yield Copy(replace(moved, environment={**moved.environment, WATCHED: watched}), folders, changed)
+        moved = _moved(program, contents, folders, mirror)
+        yield Copy(replace(moved, environment={**moved.environment, WATCHED: watched}), folders, mirror, changed)
 
 
-def _moved(program: Program, contents: Mapping[Tree, Mapping[str, bytes]], folders: Mapping[Tree, Path]) -> Program:
+def _moved(
+    program: Program, contents: Mapping[Tree, Mapping[str, bytes]], folders: Mapping[Tree, Path], mirror: Path
+) -> Program:
     here = os.path.realpath(program.folder)
-    cwd = Path(here)
-    imports: list[Path] = []
+    cwd = os.path.realpath(mirror / _mirrored(here))  # the same, where no copy is near
+    own = [tree for tree in folders if not tree.package]
+    executable = _executable(program)
     command = list(program.command)
-    for tree, folder in folders.items():
-        if tree.package:
-            imports.append(folder.parent)
-            continue
-        if _below(here, tree.root):
-            cwd = folder / os.path.relpath(here, tree.root)
-        executable = _executable(program)
-        if executable and _below(executable, tree.root):
-            command[0] = str(folder / os.path.relpath(executable, tree.root))
-        for index, argument in enumerate(command[1:], 1):
-            named = os.path.join(here, argument)
-            stays = not os.path.isabs(argument) and _below(here, tree.root)
-            if not stays and os.path.exists(named) and _below(os.path.realpath(named), tree.root):
-                command[index] = str(folder / os.path.relpath(os.path.realpath(named), tree.root))
+    if any(_below(executable, tree.root) for tree in own):
+        command[0] = str(mirror / _mirrored(executable))
+    for index, argument in enumerate(command[1:], 1):
+        named = os.path.join(here, argument)
+        stays = not os.path.isabs(argument) and cwd != here
+        if not stays and os.path.exists(named) and any(_below(os.path.realpath(named), tree.root) for tree in own):
+            command[index] = str(mirror / _mirrored(os.path.realpath(named)))
+    imports = [folder.parent for tree, folder in folders.items() if tree.package]
+    for tree in own:
         modules = contents[tree].keys() - _scripts(program, tree).keys()
-        imports += _import_roots(sorted(modules), tree.root, folder)
-        entries = filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-        imports += [folder / os.path.relpath(entry, tree.root) for entry in entries if _below(entry, tree.root)]
-    return replace(program, command=tuple(command), folder=cwd, imports=(*dict.fromkeys(imports), *program.imports))
+        roots = (_looked_into(program, os.path.dirname(tree.root / path)) for path in sorted(modules))
+        imports += [mirror / _mirrored(folder) for folders in roots for folder in folders]
+    return replace(
+        program, command=tuple(command), folder=Path(cwd), imports=(*dict.fromkeys(imports), *program.imports)
+    )
 
 
-def _import_roots(paths: Iterable[str], root: Path, folder: Path) -> Sequence[Path]:
-    """Where changed modules are imported from, in the copy: others may be installed in their place."""
-    roots = []
-    for path in paths:
-        parent = os.path.dirname(path)
-        while parent and (root / parent / "__init__.py").is_file():
-            parent = os.path.dirname(parent)
-        roots.append(folder / parent)
-    return roots
+def _mirrored(path: str | Path) -> str:
+    """An absolute path, relative to the root of the file system."""
+    return os.path.relpath(path, os.sep)
+
+
+def _looked_into(program: Program, folder: str) -> list[str]:
+    """Where the imports of a program find modules of `folder`, as it seems, and as a run shows."""
+    seen = [entry for entry in program.processes.imports if _below(folder, Path(entry))]
+    return [*sorted(seen, key=len)[-1:], _import_root(folder)]
+
+
+def _import_root(folder: str) -> str:
+    """The innermost folder, from `folder` outwards, that is no package itself."""
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _scripts(program: Program, tree: Tree) -> dict[str, bytes]:
-    names = (tree.relative(file) for file in [*_files(program), _executable(program)] if file)
+    files = [*_files(program), *sorted(program.processes.scripts), _executable(program)]
+    names = (tree.relative(file) for file in files if file)
     return {name: (tree.root / name).read_bytes() for name in names if name}
 
 

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from codemod.errors import SymfixError
 from codemod.probe.answers import Report
 from codemod.probe.collect import first_sentence
 from codemod.probe.fakes import lacking
-from codemod.probe.script import ERRORS, PRINTED, Program, says, tells, traced
+from codemod.probe.script import ERRORS, PRINTED, Processes, Program, says, tells, traced
 from codemod.probe.texts import read_text
 from codemod.probe.violations import suggested_fixes, violation
 from codemod.runner.causes import TELLING
@@ -57,8 +57,7 @@ class Trial:
     returned: tuple[Any, ...]
     calls: tuple[Call, ...]
     report: Report
-    loaded: frozenset[str] = frozenset()
-    """Of the files that are watched, those that modules were made of."""
+    processes: Processes = field(default_factory=Processes)
     suggested: tuple[str, ...] = ()
     """Where it failed, what torch suggests to change in `dynamic_shapes`."""
     captured: frozenset[str] = frozenset()
@@ -71,7 +70,7 @@ class Trial:
         frames = [f for answer in answers for f in answer.frames]
         paths = {*(frame.path for frame in frames), *(compiled.path for compiled in self.report.compilations)}
         paths |= {path for call in self.calls for path in (call.path, call.function[0])}
-        return self.loaded | {os.path.realpath(path) for path in paths if os.path.isabs(path)}
+        return self.processes.loaded | {os.path.realpath(path) for path in paths if os.path.isabs(path)}
 
     @property
     def compilations(self) -> int:
@@ -124,7 +123,7 @@ def run_trial(program: Program, eager: bool = False, seconds: float | None = Non
             tuple(_result(record) for record in records),
             tuple(dict.fromkeys(calls)),
             report,
-            ended.loaded,
+            ended.processes,
             suggested_fixes(written) if ended.status else (),
             frozenset(collector.captured),
         )

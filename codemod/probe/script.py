@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +29,18 @@ PRINTED, ERRORS = "printed", "errors"
 
 
 @dataclass(frozen=True, slots=True)
+class Processes:
+    """What a run shows of the processes of Python that a program starts, by a launcher or a shell's script too."""
+
+    scripts: frozenset[str] = frozenset()
+    """The files that they are started with."""
+    imports: frozenset[str] = frozenset()
+    """The folders that their imports look into."""
+    loaded: frozenset[str] = frozenset()
+    """Of the files that `recording.WATCHED` names, those that modules are made of."""
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A program as it is started: its arguments, its working directory, and what its environment has more."""
 
@@ -37,6 +49,8 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     imports: tuple[Path, ...] = ()
     """Folders that its imports look into first."""
+    processes: Processes = field(default_factory=Processes)
+    """What an earlier run showed of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +73,19 @@ class Ended:
         return sorted((self.folder / "records").iterdir())
 
     @property
-    def loaded(self) -> frozenset[str]:
-        """Of the files that `recording.WATCHED` names, those that modules of any process are made of."""
-        listed = (load_json(read_bounded(path).decode("utf-8", "replace"), "files", "") for path in self._listings())
-        return frozenset(str(path) for paths in listed if isinstance(paths, list) for path in paths)
-
-    def _listings(self) -> list[Path]:
-        return [path for path in (self.folder / "loaded").iterdir() if path.stat().st_size]
+    def processes(self) -> Processes:
+        """What `codemod/runner/recording.py` says of the processes, all together."""
+        scripts: set[str] = set()
+        imports: set[str] = set()
+        loaded: set[str] = set()
+        for path in (self.folder / "processes").iterdir():
+            with suppress(SymfixError, LookupError, TypeError):  # cut off where the process was killed
+                process = load_json(read_bounded(path).decode("utf-8", "replace"), "process", "")
+                scripts.add(str(process["script"]))
+                imports.update(map(str, process["imports"]))
+                loaded.update(map(str, process["files"]))
+        scripts, imports = set(filter(os.path.isfile, scripts)), set(filter(os.path.isdir, imports))
+        return Processes(frozenset(scripts), frozenset(imports), frozenset(loaded))
 
     @property
     def unattended(self) -> str:
@@ -155,7 +175,7 @@ def traced(
         raise SymfixError(f"{program.command[0]}: there is no such program to run")
     with TemporaryDirectory(prefix="symfix-probe-") as name:
         folder = Path(name)
-        for below in ("traces", "hook", "records", "raised", "attended", "loaded"):
+        for below in ("traces", "hook", "records", "raised", "attended", "processes"):
             (folder / below).mkdir()
         shutil.copyfile(assumptions.__file__, folder / "hook" / "sitecustomize.py")
         shutil.copyfile(asking.__file__, folder / "hook" / f"{assumptions.ASKING}.py")
@@ -169,7 +189,7 @@ def traced(
         }  # fmt: skip
         if records:
             environment |= {recording.FOLDER: str(folder / "records"), "PYTHONHASHSEED": "0"}
-            environment |= {recording.LOADED: str(folder / "loaded")}
+            environment |= {recording.PROCESSES: str(folder / "processes")}
             environment |= {recording.EAGER: "1"} if eager else {}
         command = (os.path.abspath(executable), *program.command[1:])
         yield Ended(_run(command, program.folder, environment, folder if records else None, seconds), folder)

@@ -95,7 +95,8 @@ def _fill(original: str, folder: str, replaced: Mapping[tuple[str, ...], bytes |
             with open(os.path.join(folder, parts[0]), "wb") as file:
                 file.write(content)
     own = {parts[0] for parts in replaced}
-    if os.path.isdir(original):
+    # A folder that may be entered need not be one that may be listed, as that of all homes.
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
         for name in os.listdir(original):
             if name not in own:
                 os.symlink(os.path.join(original, name), os.path.join(folder, name))

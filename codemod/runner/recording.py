@@ -26,8 +26,8 @@ FOLDER = "SYMFIX_RECORDS"
 EAGER = "SYMFIX_EAGER"
 WATCHED = "SYMFIX_WATCHED"
 """The environment variable with files, as PATH has folders, of which is told whether modules are made of them."""
-LOADED = "SYMFIX_LOADED"
-"""The one that names the folder where each process tells those."""
+PROCESSES = "SYMFIX_PROCESSES"
+"""The one that names the folder where each process says those, its script, and where its imports look."""
 _MOST_CALLS = 500
 _MOST_VALUES = 64
 """Elements of a tensor that are kept as they are; of larger ones, sums."""
@@ -38,32 +38,37 @@ _SCRIPT = os.path.abspath(sys.argv[0]) if getattr(sys, "argv", None) else ""
 """The program's script, whose module has no `__file__` any more where the process ends."""
 _state = threading.local()
 _loaded: set[str] = set()
+_written: dict[str, Any] = {}
+"""What this process has said of itself."""
 _count = 0
 
 
 def watches() -> dict[str, Callable[[ModuleType], None]]:
     """What is done to each module of torch once it is loaded."""
     eager = EAGER in os.environ
-    if WATCHED in os.environ and LOADED in os.environ:
-        atexit.register(tell_loaded)
+    if PROCESSES in os.environ:
+        atexit.register(tell_process)
     table: dict[str, Callable[[ModuleType], None]]
     table = {"torch": _seed, "torch._dynamo.eval_frame": functools.partial(_watch_compiled, eager=eager)}
     return {**table, "torch.export": _watch_export} if eager else table
 
 
-def tell_loaded() -> None:
-    """Write which of the watched files modules of this process are made of."""
+def tell_process() -> None:
+    """Write which of the watched files modules of this process are made of, its script, and where its imports look."""
     watched = set(filter(None, os.environ.get(WATCHED, "").split(os.pathsep)))
     names = {os.path.basename(path) for path in watched}
     try:
-        if watched <= _loaded:
-            return
-        files = [getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())]
-        for path in (_SCRIPT, *files):
-            if isinstance(path, str) and os.path.basename(path) in names:
-                _loaded.update(watched & {os.path.realpath(path)})
-        with open(os.path.join(os.environ[LOADED], str(os.getpid())), "w", encoding="utf-8") as file:
-            json.dump(sorted(_loaded), file)
+        if not watched <= _loaded:
+            files = [getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())]
+            for path in (_SCRIPT, *files):
+                if isinstance(path, str) and os.path.basename(path) in names:
+                    _loaded.update(watched & {os.path.realpath(path)})
+        imports = sorted({os.path.realpath(entry) for entry in sys.path if isinstance(entry, str)})
+        document = {"files": sorted(_loaded), "script": os.path.realpath(_SCRIPT), "imports": imports}
+        if document != _written:
+            with open(os.path.join(os.environ[PROCESSES], str(os.getpid())), "w", encoding="utf-8") as file:
+                json.dump(document, file)
+            _written.update(document)
     except Exception:  # the program must not fail by it
         return
 
@@ -153,7 +158,7 @@ def _caller(frame: FrameType | None) -> FrameType | None:
 def _write(code: CodeType | None, caller: FrameType | None, document: dict[str, Any]) -> None:
     global _count
     _count += 1
-    tell_loaded()
+    tell_process()
     try:
         if code is not None:
             document["function"] = [code.co_filename, code.co_firstlineno, code.co_name]

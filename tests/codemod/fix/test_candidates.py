@@ -57,6 +57,14 @@ def test_lines_that_torch_traced_on_the_way_may_catch_what_is_raised(tmp_path: P
         assert len(found) == offered
 
 
+@pytest.mark.parametrize("path", ["<string>", "/tmp/ipykernel_7/11.py"])
+def test_code_of_no_file_is_said_to_be_that(path: str) -> None:
+    line = Frame(path, 2, "f", "if x.shape[0] > 8:")
+    trial = Trial(0, "", "", (), (), Report("", (), (Answer("break", "", "", line, None, "f"),)))
+    (reason,) = left_at(line, trial, Program((sys.executable,)), Nothing(), Level.REVIEW)
+    assert "code of no file" in reason
+
+
 def test_only_lines_about_a_dimension_that_may_not_be_dynamic_are_named() -> None:
     """Those of exports that ended well are on the same trace."""
     about, other, called = (Frame("/m.py", line, "f") for line in (8, 12, 21))

@@ -17,7 +17,7 @@ from codemod.fix.trial import Trial
 from codemod.model.edits import Edit
 from codemod.model.findings import Level
 from codemod.probe.answers import Answer, Report
-from codemod.probe.script import Program
+from codemod.probe.script import Processes, Program
 from codemod.probe.trace import Frame
 from tests.codemod.fix.test_candidates import Nothing
 
@@ -75,7 +75,8 @@ def test_of_a_chain_that_is_kept_which_it_takes(
     def run_trial(program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
         held = (program.folder.resolve() / "case.py").read_bytes()
         if eager or all(b"# %c" % each in held for each in needs):
-            return Trial(0, "", "1\n", ({"returned": 1},), (), Report("", (), ()), frozenset({str(program.folder)}))
+            return Trial(0, "", "1\n", ({"returned": 1},), (), Report("", (), ()),
+                         Processes(loaded=frozenset({str(program.folder)})))  # fmt: skip
         error = Answer("error", "2" if b"# a" in held else "1", "your code", place, None, "f")
         return Trial(1, error.text, "", (), (), Report("", (), (error,)))
 

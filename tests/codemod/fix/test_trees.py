@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codemod.fix.trees import Copy, Tree, patched, tree_of
-from codemod.probe.script import Program
+from codemod.probe.script import Processes, Program
 from codemod.runner.recording import WATCHED
 
 CASE = "import json, pack.part, sys\nprint(pack.part.VALUE, open('data.txt').read(), sys.argv[1:])\n"
@@ -47,8 +48,10 @@ def test_a_script_and_what_it_imports_come_from_the_copy(tmp_path: Path) -> None
     with patched(program, contents) as copy:
         out = printed(copy.program)
         assert out.startswith("new data")
-        assert str(tree.root) not in out
+        assert out.endswith(repr([str(copy.folders[tree] / "data.txt")]))
         assert copy.original(str(copy.folders[tree] / "pack" / "part.py")) == str(tree.root / "pack" / "part.py")
+        assert copy.mirror is not None
+        assert copy.original(f"{copy.mirror}{tmp_path}/other.py") == str(tmp_path / "other.py")
     assert not copy.folders[tree].exists()
     elsewhere = Program((sys.executable, str(tree.root / "case.py")), tree.root / "pack")
     with patched(elsewhere, contents) as copy:
@@ -121,6 +124,57 @@ def test_without_git_a_tree_begins_where_the_imports_of_the_program_do(
         assert copy.starts() == starts
 
 
+def run(program: Program, tmp_path: Path) -> Program:
+    """The program once a run has shown where its imports look."""
+    assert printed(program) == "old"
+    folders = [tmp_path / "lib", Path(os.__file__).parent]
+    return replace(program, processes=Processes(imports=frozenset(map(str, folders))))
+
+
+@pytest.mark.parametrize("entry", ["lib", "../lib"])
+@pytest.mark.parametrize("package", [True, False])
+def test_what_lies_elsewhere_is_copied_with_the_folder_that_it_is_imported_from(
+    tmp_path: Path, entry: str, package: bool
+) -> None:
+    """As by PYTHONPATH, or where it is installed to be edited."""
+    lay(tmp_path / "lib")
+    if not package:
+        (tmp_path / "lib" / "pack" / "__init__.py").unlink()
+    (tmp_path / "work").mkdir()
+    here = tmp_path if entry == "lib" else tmp_path / "work"
+    code = f"import sys; sys.path.append({entry!r}); import pack.part as p; print(p.VALUE)"
+    program = run(Program((sys.executable, "-c", code), here), tmp_path)
+    part = tree_of(str(tmp_path / "lib" / "pack" / "part.py"), Copy(program).starts())
+    assert part == Tree(tmp_path / "lib", loose=True)
+    with patched(program, {part: {"pack/part.py": b"VALUE = 'new'\n"}}) as copy:
+        assert printed(copy.program) == "new"
+
+
+def test_a_repository_may_be_a_package_itself(tmp_path: Path) -> None:
+    lay(tmp_path / "lib")
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path / "lib" / "pack", check=True)
+    tree = tree_of(str(tmp_path / "lib" / "pack" / "part.py"))
+    assert tree == Tree(tmp_path / "lib" / "pack")
+    code = f"import sys; sys.path.append({str(tmp_path / 'lib')!r}); import pack.part as p; print(p.VALUE)"
+    with patched(Program((sys.executable, "-c", code), tmp_path), {tree: {"part.py": b"VALUE = 'new'\n"}}) as copy:
+        assert printed(copy.program) == "new"
+
+
+def test_the_script_that_another_program_starts_runs_beside_its_copied_neighbours(tmp_path: Path) -> None:
+    lay(tmp_path / "tree")
+    (tmp_path / "data.txt").write_text("around")
+    line = f"{sys.executable} -B case.py; cat ../data.txt"
+    script = frozenset({str(tmp_path / "tree" / "case.py")})
+    for root in (tmp_path / "tree", tmp_path):
+        command = ("sh", "-c", line if root != tmp_path else f"cd tree; {line}")
+        program = Program(command, root, processes=Processes(script, frozenset({str(tmp_path / "tree")})))
+        tree = tree_of(str(tmp_path / "tree" / "pack" / "part.py"), Copy(program).starts())
+        assert tree == Tree(tmp_path / "tree", loose=True)
+        with patched(program, {tree: {"pack/part.py": b"VALUE = 'new'\n"}}) as copy:
+            assert printed(copy.program).startswith("new data")
+            assert printed(copy.program).endswith("around")
+
+
 def test_a_tree_does_not_begin_where_the_users_home_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lay(tmp_path / "home" / "tree")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -133,7 +187,7 @@ def test_what_says_itself_where_it_begins_is_not_asked_of_the_program(tmp_path: 
     lay(tmp_path / "tree")
     part = str(tmp_path / "tree" / "pack" / "part.py")
     assert tree_of(part, (str(tmp_path),)) == Tree(tmp_path, loose=True)
-    assert tree_of(part, (str(tmp_path / "other"),)) == Tree(tmp_path / "tree" / "pack")
+    assert tree_of(part, (str(tmp_path / "other"),)) == Tree(tmp_path / "tree", loose=True)
     (tmp_path / "tree" / "pyproject.toml").write_text("[tool.symfix]\n")
     assert tree_of(part, (str(tmp_path),)) == Tree(tmp_path / "tree")
     make(tmp_path / "kept")

@@ -62,15 +62,19 @@ def test_files_that_modules_are_made_of_are_told(tmp_path: Path) -> None:
     watched = {str(tmp_path / name) for name in ("case.py", "torch/__init__.py")}
     environment = {WATCHED: os.pathsep.join((*watched, str(tmp_path / "other.py")))}
     trial = run_trial(Program(program.command, tmp_path, environment))
-    assert trial.loaded == watched
+    assert trial.processes.loaded == watched
     assert watched <= trial.files
     for ending in ("", "raise ValueError\n"):
         plain = make(tmp_path / f"plain{len(ending)}", ending)
         environment = {WATCHED: str(plain.folder / "case.py")}
-        assert len(run_trial(Program(plain.command, plain.folder, environment)).loaded) == 1
+        assert len(run_trial(Program(plain.command, plain.folder, environment)).processes.loaded) == 1
+    assert str(tmp_path) in trial.processes.imports
+    assert trial.processes.scripts == {str(tmp_path / "case.py")}
+    shell = run_trial(Program(("sh", "-c", f"{sys.executable} case.py; {sys.executable} -c ''"), tmp_path))
+    assert shell.processes.scripts == {str(tmp_path / "case.py")}
     killed = make(tmp_path / "killed", CASE + "import os; os._exit(0)\n")
     environment = {WATCHED: str(tmp_path / "killed" / "case.py")}
-    assert len(run_trial(Program(killed.command, killed.folder, environment)).loaded) == 1
+    assert len(run_trial(Program(killed.command, killed.folder, environment)).processes.loaded) == 1
 
 
 TRACES = """
