@@ -18,7 +18,7 @@ from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
 from codemod.fix.torch_names import full_name, imported_names
 from codemod.model.edits import Edit
-from codemod.probe.pooling import POOL
+from codemod.probe.symbolic_forms import POOL
 
 _MODULES = frozenset({"torch", "torch.nn.functional"})
 _LAYER = "torch.nn.MaxPool1d"

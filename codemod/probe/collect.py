@@ -26,8 +26,8 @@ from codemod.probe.places import (
     schema_owner,
     torch_folder,
 )
-from codemod.probe.pooling import POOL, POOL_ADVICE
 from codemod.probe.spelling import SYMBOL, guard_kind, in_arguments, short_floats, spelled
+from codemod.probe.symbolic_forms import advice_instead
 from codemod.probe.trace import BREAK, GRAPH, Frame, Record, printed_frames
 from codemod.probe.violations import violation
 from codemod.runner.asking import argument_in, askers_in
@@ -286,7 +286,7 @@ class Collector:
         whose = schema_owner(argument) if argument and is_compiled(whose) else whose
         advice = _SYMBOLIC if whose not in (COMPILED, "") and "(int" in argument else advice
         advice = ORDER_ADVICE if asks_for_order(record.stack) else advice
-        advice = POOL_ADVICE if kind == "specialized" and POOL in native.split(ARROW) else advice
+        advice = (kind == "specialized" and advice_instead(native, argument)) or advice
         self._answers.append(Answer(kind, text, whose, place, user, label, advice=advice, native=native,
                                     argument=argument, kept=kept, stack=record.user_stack,
                                     declared=declared))  # fmt: skip

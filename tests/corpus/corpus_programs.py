@@ -257,6 +257,23 @@ windows = torch.compile(Windows(), dynamic=True, backend="aot_eager")
 for length in (12, 9, 15, 21):
     print(windows(torch.arange(2.0 * length).reshape(1, 2, length)).sum().item())
 """,
+    # Places between -1 and 1, as many as rows: compiled again for each number of them.
+    "places_of_rows": """import torch
+from torch import nn
+
+
+class Placed(nn.Module):
+    def forward(self, rows):
+        height, width = rows.shape[-2:]
+        ys = torch.linspace(-1, 1, height, device=rows.device)
+        xs = torch.linspace(0.5 / width, 1 - 0.5 / width, width, device=rows.device)
+        return rows * ys[:, None] + xs
+
+
+placed = torch.compile(Placed(), dynamic=True, backend="aot_eager")
+for height, width in ((12, 5), (9, 7), (15, 8), (21, 11)):
+    print(round(placed(torch.ones(2, height, width)).square().sum().item(), 3))
+""",
     # A mask that is kept for one length, and made again for each other.
     "kept_mask": """import torch
 

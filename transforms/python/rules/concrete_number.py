@@ -39,6 +39,10 @@ EXAMPLES = (
     Example("def f(x: Tensor, y: Tensor):\n    return x[..., len(y)]\n", None, "x.select(-1, y.size(0)) asks for none"),
 )
 
+_INSTEAD = {
+    "steps of linspace": "start + (end - start) * torch.arange(steps) / (steps - 1), which is close, takes a size"
+}
+"""What takes the place of a function with the argument, where anything is known to."""
 COMPARED = "each size is compared: decide with guard_or_false, or write one path for all sizes"
 
 
@@ -67,5 +71,6 @@ def rewrite(place: Place) -> Rewrite | None:
         reason = "the length of a list or text is a plain number: use tensor operations on the whole dimension"
     else:
         taken = _taken(place) or f"{called(node)} takes plain numbers"
-        reason = f"{taken}: write it with tensor operations, or pass what is no size"
+        argument = taken.partition(" takes ")[0]
+        reason = f"{taken}: {_INSTEAD.get(argument, 'write it with tensor operations, or pass what is no size')}"
     return Rewrite(Level.MANUAL, "a size becomes a plain number", reason=reason, refusal="concrete-number")

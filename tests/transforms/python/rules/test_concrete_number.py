@@ -85,6 +85,11 @@ def test_what_a_schema_says_is_a_plain_number(look: Any, expression: str, argume
         assert found == [("concrete-number", argument)] * bool(argument)
 
 
+def test_what_takes_a_size_instead_is_said_where_that_is_known(look: Any) -> None:
+    (finding,) = look(f"{HEAD}    return torch.linspace(0, 1, x.size(0))\n")
+    assert "torch.arange(steps) / (steps - 1)" in finding.reason
+
+
 def test_a_variable_of_the_name_of_torch_is_not_torch(look: Any) -> None:
     assert not look("def f(x: Tensor, F):\n    return F.one_hot(x, x.size(0))\n")
 
