@@ -337,10 +337,12 @@ def _declared(trial: Trial) -> set[str]:
 def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: Lines) -> Candidate | None:
     """The mark at every call, from a tree of the user's own, of the function that an answer is about."""
     found: list[tuple[Tree, Edit]] = []
-    for tree, path, call, parameters in from_own_trees([c for c in calls if is_of(c, answer)], lines):
+    of_it = [call for call in calls if is_of(call, answer)]
+    of_it = of_it or (list(calls) if mark.keyword else [])  # a decorator's wrapper is compiled
+    for tree, path, call, parameters in from_own_trees(of_it, lines):
         edits = mark_edits(path, lines.source(tree, path), call, parameters, mark)
         found += [(tree, edit) for edit in edits]
-    what = f"{mark.function}({mark.name}, {mark.dimension}) where the compiled function is called"
+    what = f"{mark.function}({mark.argument}, {mark.dimension}) where the compiled function is called"
     return _at_calls(answer, what, found, lines)
 
 

@@ -14,9 +14,11 @@ from codemod.fix.trial import Call
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer
 
-_SPECIALIZED = re.compile(r"^2 <= (\w+)\.size\((\d+)\)$")
-_STATIC = re.compile(r"^tensor '(\w+)' size mismatch at index (\d+)\.")
-_SIZE = re.compile(r"\b(\w+)\.size\((\d+)\)")
+_NAME = r"(\w+(?:\['\w+'\])?)"
+_SPECIALIZED = re.compile(rf"^2 <= {_NAME}\.size\((\d+)\)$")
+_STATIC = re.compile(rf"^tensor '{_NAME}' size mismatch at index (\d+)\.")
+_SIZE = re.compile(rf"\b{_NAME}\.size\((\d+)\)")
+_KEYWORD = re.compile(r"\w+\['(\w+)'\]")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
 _MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_static", "mark_unbacked"})
@@ -25,7 +27,10 @@ DYNAMIC, UNBACKED = "torch._dynamo.mark_dynamic", "torch._dynamo.decorators.mark
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """`function` is what marks dimension `dimension` of the parameter `name`."""
+    """`function` is what marks dimension `dimension` of the parameter `name`.
+
+    That is `kwargs['x']` where what is compiled, as a decorator's wrapper, takes what it is given by name so.
+    """
 
     function: str
     name: str
@@ -35,6 +40,17 @@ class Mark:
     def size(self) -> str:
         """The size that is marked, as answers name it."""
         return f"{self.name}.size({self.dimension})"
+
+    @property
+    def keyword(self) -> str:
+        """The name that a call gives the argument by where the parameter is an element of `**kwargs`; "" else."""
+        named = _KEYWORD.fullmatch(self.name)
+        return named[1] if named is not None else ""
+
+    @property
+    def argument(self) -> str:
+        """The name of the argument in a call."""
+        return self.keyword or self.name
 
 
 def marks_for(answer: Answer) -> list[Mark]:
@@ -59,13 +75,13 @@ def mark_edits(path: str, source: bytes, call: Call, parameters: Sequence[str], 
         return ()
     tree, torch = found
     node = call_at(tree, call)
-    if node is None or mark.name not in parameters:
+    if node is None or not (mark.keyword or mark.name in parameters):
         return ()
     for statement in (node for node in ast.walk(tree) if isinstance(node, _SIMPLE)):
         if any(isinstance(part, ast.NamedExpr) for part in ast.walk(statement)):
             continue
         if any(part is node for part in _evaluated_once(statement)):
-            argument = argument_of(node, parameters, mark.name)
+            argument = argument_of(node, parameters, mark.argument)
             if argument is None or _is_marked(tree, statement, argument, mark):
                 return ()
             if _goes_first(statement, argument):
@@ -89,7 +105,7 @@ def _inserted(
     newline = b"\r\n" if lines[statement.lineno - 1].endswith(b"\r\n") else b"\n"
     text, name, hoisted = source[first:last], source[first:last], b""
     if not isinstance(argument, ast.Name):
-        name = _free_name(tree, mark.name).encode()
+        name = _free_name(tree, mark.argument).encode()
         hoisted = name + b" = " + text + newline + indent
     marked = b"%s(%s, %d)" % (function.encode(), name, mark.dimension)
     new = hoisted + marked + newline + indent + source[start:first] + name

@@ -8,18 +8,22 @@ from codemod.fix.catching import parsed
 from codemod.fix.nodes import offset
 from codemod.fix.torch_names import torch_in
 from codemod.model.edits import Edit
+from codemod.probe.advice import DUCK_ADVICE, DUCK_SIZING
 from codemod.probe.answers import Answer
 from codemod.probe.breaks import SCALARS, setting_against
 from codemod.probe.contraction import ORDER_ADVICE, ORDERED
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _DYNAMO = "torch._dynamo.config."
+_MODULES = (_DYNAMO, "torch.backends.", "torch.fx.experimental._config.")
+_ADVISED = {ORDER_ADVICE: ORDERED, DUCK_ADVICE: DUCK_SIZING}
+"""The setting that an advice names."""
 
 
 def setting_for(answer: Answer) -> str:
     """The line of a program that may help against an answer, `torch._dynamo.config.… = True`; "" for none."""
-    if answer.advice == ORDER_ADVICE:
-        return ORDERED
+    if answer.advice in _ADVISED:
+        return _ADVISED[answer.advice]
     setting = setting_against(answer.text)
     return f"{_DYNAMO}{setting} = True" if setting else ""
 
@@ -48,11 +52,13 @@ def setting_edits(path: str, source: bytes, setting: str) -> tuple[Edit, ...]:
     text, start = torch.spelled(setting).encode(), end - len(newline)
     if SCALARS in setting:  # in front of the line's end, so that others have places of their own
         return (Edit(path, start, start, b"", newline * 2 + text), *torch.imported)
-    if setting == ORDERED:
+    if setting in _ADVISED.values():
         return (Edit(path, start, end, newline, newline * 2 + text + newline), *torch.imported)
     return (Edit(path, end, end, b"", newline + text + newline), *torch.imported)
 
 
 def _name(setting: str) -> bytes:
     """The setting as any spelling has it."""
-    return setting.partition(" = ")[0].removeprefix(_DYNAMO).removeprefix("torch.backends.").encode()
+    name = setting.partition(" = ")[0]
+    module = next(filter(name.startswith, _MODULES), "")
+    return name.removeprefix(module).encode()

@@ -133,6 +133,18 @@ def test_a_size_that_the_program_declares_dynamic_gets_no_mark(tmp_path: Path, v
         assert ([candidate.frame for candidate in found], reasons) == ([asked], [])
 
 
+def test_what_a_decorator_wraps_is_marked_where_it_is_called_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "case.py"
+    path.write_text("import torch\n\n\ndef f(q):\n    return q\n\n\nq = torch.ones(2, 2)\nf(q=q)\n")
+    calls = (Call((str(path), 4, "f"), str(path), 9, 0, (9, 6)),)
+    again = Answer("recompiled", "kwargs['q'].size(1) == 3", "", None, None, "wrapper (decorated.py:7)")
+    trial = Trial(0, "", "", (), calls, Report("", (), (again,)))
+    program = Program((sys.executable, "case.py"), tmp_path)
+    (candidate,) = candidates_for(trial, False, Copy(program), (), Nothing(), Level.REVIEW)
+    assert candidate.what.startswith("torch._dynamo.decorators.mark_unbacked(q, 1)")
+    assert candidate.edits[0].new.decode().startswith("torch._dynamo.decorators.mark_unbacked(q, 1)\n")
+
+
 @pytest.mark.parametrize(
     ("marks", "new"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from codemod.fix.calls import parameters_of
@@ -31,6 +33,22 @@ def marked(source: str, line: int, column: int = -1, parameters: tuple[str, ...]
         "case.py", source.encode(), Call(FUNCTION, "case.py", line, column, (line, end)), parameters, MARK
     )
     return apply_edits(source.encode(), edits).decode() if edits else None
+
+
+def test_what_a_wrapper_is_given_by_name_is_marked_by_that_name() -> None:
+    text = "kwargs['images'].size(3) == kwargs['images'].size(2)"
+    marks = marks_for(Answer("recompiled", text, "", None, None, "wrapper (generic.py:9)"))
+    assert [(mark.argument, mark.dimension) for mark in marks] == [("images", 3), ("images", 2)]
+    mismatch = "tensor 'kwargs['images']' size mismatch at index 2. expected 4, actual 6"
+    (static, _) = marks_for(Answer("recompiled", mismatch, "", None, None, ""))
+    assert (static.function, static.argument, static.dimension) == (DYNAMIC, "images", 2)
+    source = b"import torch\nf(images=torch.ones(2))\n"
+    call = Call(("generic.py", 9, "forward"), "case.py", 2, 0, (2, 23))
+    edits = mark_edits("case.py", source, call, (), marks[0])
+    assert apply_edits(source, edits).decode() == (
+        f"import torch\nimages = torch.ones(2)\n{UNBACKED}(images, 3)\nf(images=images)\n"
+    )
+    assert not mark_edits("case.py", b"import torch\nf(torch.ones(2))\n", replace(call, end=(2, 16)), (), marks[0])
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from codemod.fix.settings import setting_edits, setting_for
 from codemod.model.edits import apply_edits
+from codemod.probe.advice import DUCK_ADVICE, DUCK_SIZING
 from codemod.probe.answers import Answer
 from codemod.probe.contraction import ORDER_ADVICE, ORDERED
 
@@ -40,12 +41,20 @@ def test_a_setting_of_einsum_that_the_program_makes_is_left() -> None:
     assert not setting_edits("a.py", source, ORDERED)
 
 
+@pytest.mark.parametrize("own", ["torch.fx.experimental._config", "_config"])
+def test_what_the_program_says_of_equal_sizes_is_left(own: str) -> None:
+    source = "import torch\nfrom torch.fx.experimental import _config\n"
+    assert setting_edits("a.py", source.encode(), DUCK_SIZING)
+    assert not setting_edits("a.py", f"{source}{own}.use_duck_shape = True\n".encode(), DUCK_SIZING)
+
+
 @pytest.mark.parametrize(
     ("text", "advice", "setting"),
     [
         ("a number is read from a tensor's data", "", LINE),
         ("a shape depends on data: aten.nonzero.default", "", OTHER),
         ("x.size(0) == 3", ORDER_ADVICE, ORDERED),
+        ("x.size(0) == x.size(1)", DUCK_ADVICE, DUCK_SIZING),
         ("x.size(0) == 3", "", ""),
     ],
 )

@@ -128,6 +128,8 @@ def test_a_recompilation_belongs_to_its_function_and_says_what_avoids_it(payload
          "mark_unbacked lets one serve all; sizes above 8 are too, by a line that compares them"),
         ("2 <= x.size()[0]  # f(x)  # m.py:3 in f (due to 0/1 specialization in the framework)",
          "mark_unbacked lets one serve all"),
+        ("x.size()[1] == x.size()[0]  # duck sizing added this equality because these variables …",
+         "torch.fx.experimental._config.use_duck_shape = False keeps them apart"),
     ],
 )  # fmt: skip
 def test_what_helps_depends_on_the_size_that_was_met(reason: str, advice: str) -> None:
