@@ -338,7 +338,7 @@ def _marked_by(answer: Answer, mark: Mark, calls: Sequence[Call], lines: Lines) 
     """The mark at every call, from a tree of the user's own, of the function that an answer is about."""
     found: list[tuple[Tree, Edit]] = []
     of_it = [call for call in calls if is_of(call, answer)]
-    of_it = of_it or (list(calls) if mark.keyword else [])  # a decorator's wrapper is compiled
+    of_it = of_it or (list(calls) if mark.is_element else [])  # a decorator's wrapper is compiled
     for tree, path, call, parameters in from_own_trees(of_it, lines):
         edits = mark_edits(path, lines.source(tree, path), call, parameters, mark)
         found += [(tree, edit) for edit in edits]

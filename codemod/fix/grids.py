@@ -24,6 +24,9 @@ _KEPT = ("device", "dtype")
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Subscript, ast.operator, ast.unaryop)
 """What may be evaluated twice, beside the size of a tensor."""
 _WIDTH = 88
+_SHORT = 6
+"""Characters of a number that is written in place of a difference."""
+_BYTES = "surrogateescape"
 
 
 def grid_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
@@ -40,11 +43,9 @@ def grid_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
             if computed:
                 start = offset(lines, node.lineno, node.col_offset)
                 end = offset(lines, node.end_lineno or 0, node.end_col_offset or 0)
-                old = source[start:end]
-                new = _laid_out(
-                    computed, torch.spelled(COMPILING), old.decode("utf-8"), lines[node.lineno - 1].decode()
-                )
-                edits.append(Edit(path, start, end, old, new.encode("utf-8")))
+                call, first = (text.decode("utf-8", _BYTES) for text in (source[start:end], lines[node.lineno - 1]))
+                new = _conditional(computed, torch.spelled(COMPILING), call, first).encode("utf-8", _BYTES)
+                edits.append(Edit(path, start, end, source[start:end], new))
     return (*torch.imported, *edits) if edits else ()
 
 
@@ -68,7 +69,7 @@ def _computed(call: ast.Call, names: Mapping[str, str], torch: str) -> str:
     inner = number if isinstance(steps, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) else f"({number})"
     fractions = f"{torch}.arange({number}{options}) / max({inner} - 1, 1)"
     first, last = _literal(start), _literal(end)
-    if first is not None and last is not None:
+    if first is not None and last is not None and len(repr(last - first)) <= _SHORT:
         scaled = fractions if last - first == 1 else f"{last - first} * {fractions}"
         return scaled if not first else f"{scaled} {'-' if first < 0 else '+'} {abs(first)}"
     low, high = (_operand(ast.unparse(value), value) for value in (start, end))
@@ -97,7 +98,7 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, _PLAIN) and all(_is_plain(part) if isinstance(part, ast.expr) else True for part in inner)
 
 
-def _laid_out(computed: str, compiling: str, call: str, first: str) -> str:
+def _conditional(computed: str, compiling: str, call: str, first: str) -> str:
     """The conditional expression, in parentheses: on one line where it fits, else on three within `first`, its line."""
     line = f"({computed} if {compiling} else {call})"
     if len(first.rstrip()) - len(call.partition("\n")[0]) + len(line) <= _WIDTH and "\n" not in call:

@@ -14,11 +14,11 @@ from codemod.fix.trial import Call
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer
 
-_NAME = r"(\w+(?:\['\w+'\])?)"
+_NAME = r"(\w+(?:\['\w+'\]|\[\d+\])?)"
 _SPECIALIZED = re.compile(rf"^2 <= {_NAME}\.size\((\d+)\)$")
 _STATIC = re.compile(rf"^tensor '{_NAME}' size mismatch at index (\d+)\.")
 _SIZE = re.compile(rf"\b{_NAME}\.size\((\d+)\)")
-_KEYWORD = re.compile(r"\w+\['(\w+)'\]")
+_ELEMENT = re.compile(r"(\w+)\[(?:'(\w+)'|(\d+))\]")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
 _MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_static", "mark_unbacked"})
@@ -29,7 +29,7 @@ DYNAMIC, UNBACKED = "torch._dynamo.mark_dynamic", "torch._dynamo.decorators.mark
 class Mark:
     """`function` is what marks dimension `dimension` of the parameter `name`.
 
-    That is `kwargs['x']` where what is compiled, as a decorator's wrapper, takes what it is given by name so.
+    That is `kwargs['x']` or `args[0]` where what is compiled takes its arguments so, as a decorator's wrapper.
     """
 
     function: str
@@ -42,15 +42,25 @@ class Mark:
         return f"{self.name}.size({self.dimension})"
 
     @property
-    def keyword(self) -> str:
-        """The name that a call gives the argument by where the parameter is an element of `**kwargs`; "" else."""
-        named = _KEYWORD.fullmatch(self.name)
-        return named[1] if named is not None else ""
+    def is_element(self) -> bool:
+        """Whether it is one of all arguments that come by name, or by their place."""
+        return _ELEMENT.fullmatch(self.name) is not None
 
     @property
     def argument(self) -> str:
-        """The name of the argument in a call."""
-        return self.keyword or self.name
+        """A name for the argument: that which a call gives it by, where it is given by name."""
+        element = _ELEMENT.fullmatch(self.name)
+        return self.name if element is None else element[2] or "argument"
+
+    def given(self, call: ast.Call, parameters: Sequence[str]) -> ast.expr | None:
+        """What a call of a function with these positional `parameters` gives; None where that is not seen."""
+        element = _ELEMENT.fullmatch(self.name)
+        if element is None or element[2]:
+            return argument_of(call, parameters, self.argument)
+        rest = f"*{element[1]}"
+        if element[1] in parameters:
+            return None  # an element of one argument
+        return argument_of(call, parameters if rest in parameters else [rest], rest, int(element[3]))
 
 
 def marks_for(answer: Answer) -> list[Mark]:
@@ -75,13 +85,13 @@ def mark_edits(path: str, source: bytes, call: Call, parameters: Sequence[str], 
         return ()
     tree, torch = found
     node = call_at(tree, call)
-    if node is None or not (mark.keyword or mark.name in parameters):
+    if node is None or not (mark.is_element or mark.name in parameters):
         return ()
     for statement in (node for node in ast.walk(tree) if isinstance(node, _SIMPLE)):
         if any(isinstance(part, ast.NamedExpr) for part in ast.walk(statement)):
             continue
         if any(part is node for part in _evaluated_once(statement)):
-            argument = argument_of(node, parameters, mark.argument)
+            argument = mark.given(node, parameters)
             if argument is None or _is_marked(tree, statement, argument, mark):
                 return ()
             if _goes_first(statement, argument):

@@ -24,6 +24,7 @@ def computed(source: str, line: int = 6) -> str:
     [
         ("torch.linspace(0, 1, n)", "torch.arange(n) / max(n - 1, 1)"),
         ("torch.linspace(0.0, 255, n)", "255.0 * torch.arange(n) / max(n - 1, 1)"),
+        ("torch.linspace(0.1, 0.3, n)", "0.1 + (0.3 - 0.1) * torch.arange(n) / max(n - 1, 1)"),
         ("torch.linspace(0, a, n + 1)", "a * torch.arange(n + 1) / max((n + 1) - 1, 1)"),
         ("torch.linspace(-1, 1, x.size(0))", "2 * torch.arange(x.size(0)) / max(x.size(0) - 1, 1) - 1"),
         ("torch.linspace(a - 1, -b, n)", "(a - 1) + (-b - (a - 1)) * torch.arange(n) / max(n - 1, 1)"),
@@ -65,6 +66,12 @@ def test_a_call_on_several_lines_stays_as_it_is_written() -> None:
     assert "# of them" in text
     compile(f"{HEAD}{text}", "case.py", "exec")
     assert computed(f"    y = {call}\n", 5) == f"    y = {call}\n"
+
+
+def test_a_file_in_another_encoding_is_read_as_bytes() -> None:
+    source = b"# coding: latin-1\nimport torch\n\n\ndef f(n):\n    return torch.linspace(0, 1, n)  # \xe9\n"
+    (edit,) = grid_at("case.py", source, 6)
+    assert b"torch.arange(n)" in edit.new
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")

@@ -52,6 +52,20 @@ def test_what_a_wrapper_is_given_by_name_is_marked_by_that_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("parameters", "name", "marked"),
+    [(("a",), "args[1]", "y"), (("a", "*args"), "args[0]", "y"), (("args",), "args[1]", ""), ((), "args[2]", "")],
+)
+def test_what_a_wrapper_is_given_by_its_place_is_marked_there(
+    parameters: tuple[str, ...], name: str, marked: str
+) -> None:
+    source, call = b"import torch\nf(x, y)\n", Call(("generic.py", 9, "forward"), "case.py", 2, 0, (2, 7))
+    edits = mark_edits("case.py", source, call, parameters, Mark(UNBACKED, name, 1))
+    assert apply_edits(source, edits).decode() == (
+        f"import torch\n{UNBACKED}({marked}, 1)\nf(x, y)\n" if marked else source.decode()
+    )
+
+
+@pytest.mark.parametrize(
     "statement",
     [
         "print([f(x) for x in xs])",  # any number of times
