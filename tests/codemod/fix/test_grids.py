@@ -14,9 +14,11 @@ HEAD = "import torch\n\n\ndef f(x, a, b, d):\n    n = x.shape[0]\n"
 TRACED = "torch.compiler.is_compiling()"
 
 
-def computed(source: str, line: int = 6) -> str:
-    edits = grid_at("case.py", f"{HEAD}{source}".encode(), line)
-    return apply_edits(f"{HEAD}{source}".encode(), list(edits)).decode().removeprefix(HEAD)
+def computed(body: str, line: int = 6) -> str:
+    """The rest of a function's body, with the edits for a line of its file."""
+    file = (HEAD + body).encode()
+    written = apply_edits(file, grid_at("case.py", file, line))
+    return written[len(HEAD) :].decode()
 
 
 @pytest.mark.parametrize(
