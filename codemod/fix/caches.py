@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from codemod.fix.calls import name_of
-from codemod.fix.nodes import offset
+from codemod.fix.nodes import end_of, offset
 from codemod.fix.torch_names import COMPILING, parsed_with_torch
 from codemod.model.edits import Edit
 
@@ -43,7 +43,7 @@ def cache_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
             branch = block[index]
             assert isinstance(branch, ast.If)
             start = offset(lines, branch.test.lineno, branch.test.col_offset)
-            end = offset(lines, branch.test.end_lineno or 0, branch.test.end_col_offset or 0)
+            end = end_of(lines, branch.test)
             plain = not isinstance(branch.test, (ast.IfExp, ast.NamedExpr, ast.Lambda))
             behind = block[index + 1 :] if isinstance(branch.body[-1], ast.Return) else []
             if _makes(branch.orelse or behind, branch, owner):  # what fits may be converted, and is kept

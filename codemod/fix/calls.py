@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from codemod.fix.catching import parsed
@@ -11,6 +12,9 @@ from codemod.fix.trees import Tree
 from codemod.fix.trial import Call
 from codemod.probe.answers import Answer
 
+NAME = r"\w+(?:\['\w+'\]|\[\d+\])?"
+"""What torch names an argument by: its parameter, or `args[0]` and `kwargs['x']` of those that take all others."""
+_ELEMENT = re.compile(r"(?P<name>\w+)\[(?:'(?P<keyword>\w+)'|(?P<place>\d+))\]")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -65,16 +69,27 @@ def parameters_of(source: bytes, line: int, name: str) -> list[str]:
     return []
 
 
-def argument_of(node: ast.Call, parameters: Sequence[str], name: str, behind: int = 0) -> ast.expr | None:
-    """What a call gives for `name`, which is one of the positional `parameters` or not; None where that is not seen.
-
-    Of `*args` it is the argument `behind` the first of them.
-    """
-    index = parameters.index(name) + behind if name in parameters else len(node.args)
+def argument_of(node: ast.Call, parameters: Sequence[str], name: str) -> ast.expr | None:
+    """What a call gives for NAME, of one of the positional `parameters` or not; None where that is not seen."""
+    rest, behind = rest_of(name)
+    taken = rest or keyword_of(name) or name
+    index = parameters.index(taken) + behind if taken in parameters else len(node.args)
     if any(isinstance(argument, ast.Starred) for argument in node.args[: index + 1]):
         return None
-    named = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
+    named = next((keyword.value for keyword in node.keywords if keyword.arg == taken), None)
     return node.args[index] if index < len(node.args) else named
+
+
+def keyword_of(name: str) -> str:
+    """The name that a call gives an argument by, of `kwargs['x']`; "" of other NAMEs."""
+    element = _ELEMENT.fullmatch(name)
+    return (element["keyword"] or "") if element is not None else ""
+
+
+def rest_of(name: str) -> tuple[str, int]:
+    """("*args", 0) of `args[0]`: the parameter, and how many stand before; ("", 0) of other NAMEs."""
+    element = _ELEMENT.fullmatch(name)
+    return (f"*{element['name']}", int(element["place"])) if element is not None and element["place"] else ("", 0)
 
 
 def calls_beside(tree: ast.Module, inner: ast.AST) -> Iterator[ast.Call]:

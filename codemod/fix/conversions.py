@@ -18,7 +18,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from codemod.fix.nodes import function_around, named_parameters, offset
+from codemod.fix.nodes import end_of, function_around, named_parameters, offset
 from codemod.fix.torch_names import TORCH, full_name, imported_names, parsed_with_torch
 from codemod.model.edits import Edit
 
@@ -44,7 +44,7 @@ def conversions_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and not node.keywords:
             for old, new in _symbolic(node, bound, names, tree):
-                end = offset(lines, old.end_lineno or old.lineno, old.end_col_offset or 0)
+                end = end_of(lines, old)
                 start = end if new == _READ else offset(lines, old.lineno, old.col_offset)
                 edits.append(Edit(path, start, end, source[start:end], torch.spelled(new).encode()))
                 named = named or new.startswith(TORCH)

@@ -6,14 +6,14 @@ import ast
 import re
 from collections.abc import Sequence
 
-from codemod.fix.calls import argument_of, call_at, calls_beside, name_of
+from codemod.fix.calls import NAME, argument_of, call_at, calls_beside, keyword_of, name_of
 from codemod.fix.catching import parsed
-from codemod.fix.nodes import offset
+from codemod.fix.nodes import end_of, offset
 from codemod.fix.trial import Call
 from codemod.model.edits import Edit
 from codemod.probe.declaring import MOST, SHAPE_ID, Declaration, claim
 
-_SIZE = re.compile(r"(?:\w+\['(?P<keyword>\w+)'\]|(?P<name>\w+)(?:\[(?P<behind>\d+)\])?)\.size\((?P<dimension>\d+)\)")
+_SIZE = re.compile(rf"(?P<name>{NAME})\.size\((?P<dimension>\d+)\)")
 
 
 def declaring_edits(
@@ -52,7 +52,8 @@ def said_of(declared: Declaration) -> str:
 def _short(size: str) -> str:
     """A size as its argument is named, that of a `**kwargs` too."""
     match = _SIZE.fullmatch(size)
-    return f"{match['keyword']}.size({match['dimension']})" if match is not None and match["keyword"] else size
+    keyword = keyword_of(match["name"]) if match is not None else ""
+    return f"{keyword}.size({match['dimension']})" if match is not None and keyword else size
 
 
 def _mark(tree: ast.Module, call: ast.Call, parameters: Sequence[str], size: str) -> ast.Call | None:
@@ -64,8 +65,7 @@ def _mark(tree: ast.Module, call: ast.Call, parameters: Sequence[str], size: str
     if match is None:
         return None
     marks = [each for each in calls_beside(tree, call) if name_of(each) == "mark_unbacked"]
-    name = f"*{match['name']}" if match["behind"] else match["keyword"] or match["name"]
-    argument = argument_of(call, parameters, name, int(match["behind"] or 0))
+    argument = argument_of(call, parameters, match["name"])
     own = _of(marks, argument.id, match["dimension"]) if isinstance(argument, ast.Name) else []
     found = own or _in_loops(tree, marks, match["dimension"])
     return found[0] if len(found) == 1 else None
@@ -104,7 +104,7 @@ def _with_keyword(path: str, source: bytes, mark: ast.Call, keyword: str, value:
     lines = source.splitlines(keepends=True)
 
     def end(node: ast.expr) -> int:
-        return offset(lines, node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return end_of(lines, node)
 
     dimension, stop = mark.args[1], end(mark)
     last = max((*mark.args, *(each.value for each in mark.keywords)), key=lambda each: (each.lineno, each.col_offset))

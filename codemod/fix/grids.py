@@ -13,7 +13,7 @@ import ast
 import textwrap
 from collections.abc import Mapping
 
-from codemod.fix.nodes import offset
+from codemod.fix.nodes import end_of, offset
 from codemod.fix.torch_names import COMPILING, full_name, imported_names, parsed_with_torch
 from codemod.model.edits import Edit
 
@@ -42,7 +42,7 @@ def grid_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
             computed = _computed(node, names, torch.name)
             if computed:
                 start = offset(lines, node.lineno, node.col_offset)
-                end = offset(lines, node.end_lineno or 0, node.end_col_offset or 0)
+                end = end_of(lines, node)
                 call, first = (text.decode("utf-8", _BYTES) for text in (source[start:end], lines[node.lineno - 1]))
                 new = _conditional(computed, torch.spelled(COMPILING), call, first).encode("utf-8", _BYTES)
                 edits.append(Edit(path, start, end, source[start:end], new))

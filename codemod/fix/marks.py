@@ -7,18 +7,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codemod.fix.calls import argument_of, call_at, calls_beside, name_of
-from codemod.fix.nodes import offset
+from codemod.fix.calls import NAME, argument_of, call_at, calls_beside, keyword_of, name_of, rest_of
+from codemod.fix.nodes import end_of, offset
 from codemod.fix.torch_names import parsed_with_torch
 from codemod.fix.trial import Call
 from codemod.model.edits import Edit
 from codemod.probe.answers import Answer
 
-_NAME = r"(\w+(?:\['\w+'\]|\[\d+\])?)"
-_SPECIALIZED = re.compile(rf"^2 <= {_NAME}\.size\((\d+)\)$")
-_STATIC = re.compile(rf"^tensor '{_NAME}' size mismatch at index (\d+)\.")
-_SIZE = re.compile(rf"\b{_NAME}\.size\((\d+)\)")
-_ELEMENT = re.compile(r"(\w+)\[(?:'(\w+)'|(\d+))\]")
+_SPECIALIZED = re.compile(rf"^2 <= ({NAME})\.size\((\d+)\)$")
+_STATIC = re.compile(rf"^tensor '({NAME})' size mismatch at index (\d+)\.")
+_SIZE = re.compile(rf"\b({NAME})\.size\((\d+)\)")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
 _MARKS = frozenset({"mark_dynamic", "maybe_mark_dynamic", "mark_static", "mark_unbacked"})
@@ -44,23 +42,12 @@ class Mark:
     @property
     def is_element(self) -> bool:
         """Whether it is one of all arguments that come by name, or by their place."""
-        return _ELEMENT.fullmatch(self.name) is not None
+        return not self.name.isidentifier()
 
     @property
     def argument(self) -> str:
         """A name for the argument: that which a call gives it by, where it is given by name."""
-        element = _ELEMENT.fullmatch(self.name)
-        return self.name if element is None else element[2] or "argument"
-
-    def given(self, call: ast.Call, parameters: Sequence[str]) -> ast.expr | None:
-        """What a call of a function with these positional `parameters` gives; None where that is not seen."""
-        element = _ELEMENT.fullmatch(self.name)
-        if element is None or element[2]:
-            return argument_of(call, parameters, self.argument)
-        rest = f"*{element[1]}"
-        if element[1] in parameters:
-            return None  # an element of one argument
-        return argument_of(call, parameters if rest in parameters else [rest], rest, int(element[3]))
+        return keyword_of(self.name) or ("argument" if self.is_element else self.name)
 
 
 def marks_for(answer: Answer) -> list[Mark]:
@@ -87,11 +74,14 @@ def mark_edits(path: str, source: bytes, call: Call, parameters: Sequence[str], 
     node = call_at(tree, call)
     if node is None or not (mark.is_element or mark.name in parameters):
         return ()
+    rest, _ = rest_of(mark.name)
+    if rest and {rest, rest[1:]}.isdisjoint(parameters):
+        parameters = [rest]  # a decorator's wrapper takes them all
     for statement in (node for node in ast.walk(tree) if isinstance(node, _SIMPLE)):
         if any(isinstance(part, ast.NamedExpr) for part in ast.walk(statement)):
             continue
         if any(part is node for part in _evaluated_once(statement)):
-            argument = mark.given(node, parameters)
+            argument = argument_of(node, parameters, mark.name)
             if argument is None or _is_marked(tree, statement, argument, mark):
                 return ()
             if _goes_first(statement, argument):
@@ -107,9 +97,7 @@ def _inserted(
     begin = offset(lines, statement.lineno, 0)
     start = begin + statement.col_offset
     indent = source[begin:start]
-    first, last = offset(lines, argument.lineno, argument.col_offset), 0
-    if argument.end_lineno is not None and argument.end_col_offset is not None:
-        last = offset(lines, argument.end_lineno, argument.end_col_offset)
+    first, last = offset(lines, argument.lineno, argument.col_offset), end_of(lines, argument)
     if indent.strip() or not start <= first <= last:
         return None
     newline = b"\r\n" if lines[statement.lineno - 1].endswith(b"\r\n") else b"\n"

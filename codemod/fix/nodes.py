@@ -13,6 +13,11 @@ def offset(lines: Sequence[bytes], line: int, column: int) -> int:
     return sum(map(len, lines[: line - 1])) + column
 
 
+def end_of(lines: Sequence[bytes], node: ast.expr) -> int:
+    """The place behind the last byte of a node in its file; `lines` are those of the file."""
+    return offset(lines, node.end_lineno or 0, node.end_col_offset or 0)
+
+
 def function_around(tree: ast.Module, inner: ast.AST) -> ast.AST | None:
     """The innermost function, or lambda, that holds a node; None for none."""
     around = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS) and _holds(node, inner)]

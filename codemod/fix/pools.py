@@ -15,7 +15,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from codemod.fix.catching import parsed
-from codemod.fix.nodes import offset
+from codemod.fix.nodes import end_of
 from codemod.fix.torch_names import full_name, imported_names
 from codemod.model.edits import Edit
 from codemod.probe.symbolic_forms import POOL
@@ -76,5 +76,5 @@ def _gives_one(call: ast.Call, most: int) -> bool:
 
 
 def _behind(path: str, lines: list[bytes], node: ast.expr, text: bytes) -> Edit:
-    end = offset(lines, node.end_lineno or 0, node.end_col_offset or 0)
+    end = end_of(lines, node)
     return Edit(path, end, end, b"", text)

@@ -14,7 +14,7 @@ import ast
 from collections.abc import Iterator
 
 from codemod.fix.catching import parsed
-from codemod.fix.nodes import function_around, offset
+from codemod.fix.nodes import end_of, function_around
 from codemod.model.edits import Edit
 
 _RESHAPE = "reshape"
@@ -38,7 +38,7 @@ def reshapes_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
         match node.func:
             case ast.Attribute(value=tensor, attr="reshape") as method if _infers(node) and not _is_module(tensor):
                 if not _is_written(node, tensor, function_around(tree, node) or tree):
-                    end = offset(lines, method.end_lineno or 0, method.end_col_offset or 0)
+                    end = end_of(lines, method)
                     new = _VIEW if _lies_in_order(tensor) else _IN_ORDER
                     edits.append(Edit(path, end - len(_RESHAPE), end, _RESHAPE.encode(), new))
     return tuple(edits)

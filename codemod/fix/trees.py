@@ -15,7 +15,7 @@ from codemod.borders.files import read_below
 from codemod.probe.script import Program
 from codemod.prove.overlay import overlay
 from codemod.runner.recording import WATCHED
-from codemod.tree.checkout import Checkout, checkout_of, find_checkout, is_marked
+from codemod.tree.checkout import Checkout, checkout_of, find_checkout, is_marked, whole_package
 
 _BELOW_INSTALLED = re.compile(r"/(?:site|dist)-packages/")
 _INSTALLED = re.compile(r"^(.*/(?:site|dist)-packages(?:/[^/]+\.egg)?)/(\w+)/")
@@ -149,7 +149,8 @@ def patched(program: Program, contents: Mapping[Tree, Mapping[str, bytes]]) -> I
     """
     with TemporaryDirectory(prefix="symfix-fix-") as name:
         base = Path(os.path.realpath(name))
-        own = {tree: {**_scripts(program, tree), **contents[tree]} for tree in contents if not tree.package}
+        scripts = {tree: _scripts(program, tree) for tree in contents if not tree.package}
+        own = {tree: {**files, **contents[tree]} for tree, files in scripts.items()}
         files = {_mirrored(tree.root / path): files[path] for tree, files in own.items() for path in files}
         mirror = overlay(Path(os.sep), files, base / "copies")
         folders: dict[Tree, Path] = {}
@@ -168,33 +169,29 @@ def patched(program: Program, contents: Mapping[Tree, Mapping[str, bytes]]) -> I
             changed |= {os.path.realpath(folder / path): str(tree.root / path) for path in replaced}
             folders[tree] = folder
         watched = os.pathsep.join((*changed, *changed.values()))
-        moved = _moved(program, contents, folders, mirror)
+        packages = [folder.parent for tree, folder in folders.items() if tree.package]
+        modules = {tree: contents[tree].keys() - files.keys() for tree, files in scripts.items()}
+        moved = _moved(replace(program, imports=(*packages[:1], *program.imports)), modules, mirror)
         yield Copy(replace(moved, environment={**moved.environment, WATCHED: watched}), folders, mirror, changed)
 
 
-def _moved(
-    program: Program, contents: Mapping[Tree, Mapping[str, bytes]], folders: Mapping[Tree, Path], mirror: Path
-) -> Program:
+def _moved(program: Program, modules: Mapping[Tree, Collection[str]], mirror: Path) -> Program:
+    """The program as it runs in `mirror`, where `modules` of trees are changed."""
     here = os.path.realpath(program.folder)
     cwd = os.path.realpath(mirror / _mirrored(here))  # the same, where no copy is near
-    own = [tree for tree in folders if not tree.package]
     executable = _executable(program)
     command = list(program.command)
-    if any(_below(executable, tree.root) for tree in own):
+    if any(_below(executable, tree.root) for tree in modules):
         command[0] = str(mirror / _mirrored(executable))
     for index, argument in enumerate(command[1:], 1):
         named = os.path.join(here, argument)
         stays = not os.path.isabs(argument) and cwd != here
-        if not stays and os.path.exists(named) and any(_below(os.path.realpath(named), tree.root) for tree in own):
+        if not stays and os.path.exists(named) and any(_below(os.path.realpath(named), tree.root) for tree in modules):
             command[index] = str(mirror / _mirrored(os.path.realpath(named)))
-    imports = [folder.parent for tree, folder in folders.items() if tree.package]
-    for tree in own:
-        modules = contents[tree].keys() - _scripts(program, tree).keys()
-        roots = (_looked_into(program, os.path.dirname(tree.root / path)) for path in sorted(modules))
-        imports += [mirror / _mirrored(folder) for folders in roots for folder in folders]
-    return replace(
-        program, command=tuple(command), folder=Path(cwd), imports=(*dict.fromkeys(imports), *program.imports)
-    )
+    changed = (os.path.dirname(tree.root / path) for tree, paths in modules.items() for path in sorted(paths))
+    roots = dict.fromkeys(root for folder in changed for root in _looked_into(program, folder))
+    imports = (*(mirror / _mirrored(root) for root in roots), *program.imports)
+    return replace(program, command=tuple(command), folder=Path(cwd), imports=imports)
 
 
 def _mirrored(path: str | Path) -> str:
@@ -210,9 +207,8 @@ def _looked_into(program: Program, folder: str) -> list[str]:
 
 def _import_root(folder: str) -> str:
     """The innermost folder, from `folder` outwards, that is no package itself."""
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
-        folder = os.path.dirname(folder)
-    return folder
+    package = whole_package(Path(folder))
+    return str(package.parent if (package / "__init__.py").is_file() else package)
 
 
 def _scripts(program: Program, tree: Tree) -> dict[str, bytes]:

@@ -81,8 +81,8 @@ class Ended:
         for path in (self.folder / "processes").iterdir():
             with suppress(SymfixError, LookupError, TypeError):  # cut off where the process was killed
                 process = load_json(read_bounded(path).decode("utf-8", "replace"), "process", "")
-                scripts.add(str(process["script"]))
-                imports.update(map(str, process["imports"]))
+                scripts.add(os.path.realpath(str(process["script"])))
+                imports.update(os.path.realpath(str(entry)) for entry in process["imports"])
                 loaded.update(map(str, process["files"]))
         scripts, imports = set(filter(os.path.isfile, scripts)), set(filter(os.path.isdir, imports))
         return Processes(frozenset(scripts), frozenset(imports), frozenset(loaded))

@@ -63,8 +63,8 @@ def tell_process() -> None:
             for path in (_SCRIPT, *files):
                 if isinstance(path, str) and os.path.basename(path) in names:
                     _loaded.update(watched & {os.path.realpath(path)})
-        imports = sorted({os.path.realpath(entry) for entry in sys.path if isinstance(entry, str)})
-        document = {"files": sorted(_loaded), "script": os.path.realpath(_SCRIPT), "imports": imports}
+        imports = [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str)]
+        document = {"files": sorted(_loaded), "script": _SCRIPT, "imports": imports}
         if document != _written:
             with open(os.path.join(os.environ[PROCESSES], str(os.getpid())), "w", encoding="utf-8") as file:
                 json.dump(document, file)

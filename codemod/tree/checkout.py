@@ -204,7 +204,7 @@ def find_checkout(start: Path) -> Checkout:
     for folder in candidates:
         if configured(folder):
             return Checkout(folder, None)
-    return Checkout(_whole_package(here), None)
+    return Checkout(whole_package(here), None)
 
 
 def checkout_of(path: Path) -> Checkout:
@@ -219,10 +219,10 @@ def checkout_of(path: Path) -> Checkout:
     if git is None or real == git.top or not _ignored(git, real):
         return checkout
     here = real if real.is_dir() else real.parent
-    return Checkout(_whole_package(here) if checkout.root == git.top else checkout.root, None)
+    return Checkout(whole_package(here) if checkout.root == git.top else checkout.root, None)
 
 
-def _whole_package(folder: Path) -> Path:
+def whole_package(folder: Path) -> Path:
     """The outermost package of Python that `folder` is a package of, itself where it is none."""
     while (folder / "__init__.py").is_file() and (folder.parent / "__init__.py").is_file():
         folder = folder.parent

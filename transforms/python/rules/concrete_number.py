@@ -46,14 +46,14 @@ _INSTEAD = {
 COMPARED = "each size is compared: decide with guard_or_false, or write one path for all sizes"
 
 
-def _taken(place: Place) -> str:
-    """Which argument of a schema of torch's the number is given for, and what it takes; "" for none."""
+def _taken(place: Place) -> tuple[str, str]:
+    """(which argument of a schema of torch's the number is given for, else which function; what that takes)."""
     node = place.site.node
     for argument in plain_arguments(node, place.values) if isinstance(node, ast.Call) else ():
         if argument.given is place.site.expression:
             taken = "plain numbers" if argument.several else "a plain number"
-            return f"{argument.name} of {called(node)} takes {taken}"
-    return ""
+            return f"{argument.name} of {called(node)}", taken
+    return called(node), "plain numbers"
 
 
 def rewrite(place: Place) -> Rewrite | None:
@@ -70,7 +70,7 @@ def rewrite(place: Place) -> Rewrite | None:
     elif isinstance(node, ast.BinOp):
         reason = "the length of a list or text is a plain number: use tensor operations on the whole dimension"
     else:
-        taken = _taken(place) or f"{called(node)} takes plain numbers"
-        argument = taken.partition(" takes ")[0]
-        reason = f"{taken}: {_INSTEAD.get(argument, 'write it with tensor operations, or pass what is no size')}"
+        taking, taken = _taken(place)
+        instead = _INSTEAD.get(taking, "write it with tensor operations, or pass what is no size")
+        reason = f"{taking} takes {taken}: {instead}"
     return Rewrite(Level.MANUAL, "a size becomes a plain number", reason=reason, refusal="concrete-number")
