@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codemod.fix import repair
-from codemod.fix.candidates import Candidate
+from codemod.fix.candidate import Candidate
 from codemod.fix.trees import Tree
 from codemod.fix.trial import Trial
 from codemod.fix.verdict import Verdict

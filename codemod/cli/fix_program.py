@@ -21,7 +21,7 @@ from codemod.terminal import decode, note, show, visible
 
 if TYPE_CHECKING:
     from codemod.cli.run import Run
-    from codemod.fix.candidates import Candidate
+    from codemod.fix.candidate import Candidate
     from codemod.fix.repair import Repair
     from codemod.fix.trees import Tree
     from codemod.fix.trial import Trial
@@ -40,7 +40,7 @@ _OUTERMOST = re.compile(r'^\s*File "([^"]+\.py)", line \d+, in <module>\s*$', re
 
 def fix_program(context: click.Context, command: Sequence[str], parameters: dict[str, Any]) -> int:
     """Run `command`, or the program of the error that was given, and offer what a second run shows to cure it."""
-    from codemod.fix.candidates import changes_of
+    from codemod.fix.candidate import changes_of
     from codemod.fix.repair import Repair
     from codemod.fix.verdict import wrong_values
     from codemod.model.edits import EditConflict

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from codemod.fix.asked import UNDECIDED, asked_at
 from codemod.fix.calls import from_own_trees, is_of
+from codemod.fix.candidate import Candidate, contents_of
 from codemod.fix.catching import guard_around, parsed
 from codemod.fix.checks import Check, check_at
 from codemod.fix.conversions import conversions_at
@@ -16,20 +16,21 @@ from codemod.fix.declared import declaring_edits, said_of
 from codemod.fix.lines import Lines
 from codemod.fix.marks import Mark, mark_edits, marks_for
 from codemod.fix.settings import setting_edits, setting_for
+from codemod.fix.shortcuts import shortcuts_at
 from codemod.fix.torch_names import imports_torch, parsed_with_torch
 from codemod.fix.trees import Copy, Tree
 from codemod.fix.trial import Call, Trial
-from codemod.model.edits import Edit, EditConflict
+from codemod.model.edits import Edit
 from codemod.model.findings import Finding, Level
 from codemod.model.groups import Group
 from codemod.model.transform import TracedLine
 from codemod.probe.answers import Answer
 from codemod.probe.declaring import advice_of
 from codemod.probe.fakes import MISSING, operator_of
+from codemod.probe.refused import is_refused
 from codemod.probe.script import Program
 from codemod.probe.trace import Frame
 from codemod.probe.violations import SIZES, is_violation
-from codemod.writing.changes import Change, changes_of_edits, read_source
 
 
 class Sources(Protocol):
@@ -47,39 +48,12 @@ _WRONG = ("guard", "specialized", "assumed")
 _OFTEN = ("break", "recompiled", "specialized", "guard")
 _FIXED = ("error", "specialized", "guard")
 """Where a conversion may have made a size a number."""
+_AGAIN = "recompiled"
 _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
 _OF_NO_FILE = "this is code of no file, as that of a notebook's cells: put it in a module, which can be changed"
+_SHORTCUT = "the path of other sizes wherever it is compiled, in place of a shortcut that eager takes"
 _CHECK = "torch._check where it is compiled, in place of what only raises or asserts"
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A change that may help, known by its edits. `frame` is the line that torch named, `why` what it said there."""
-
-    what: str = field(compare=False)
-    tree: Tree
-    edits: tuple[Edit, ...]
-    frame: Frame = field(compare=False)
-    why: str = field(compare=False)
-
-
-def changes_of(candidates: Sequence[Candidate]) -> dict[Tree, tuple[Change, ...]]:
-    """What all candidates together change in each tree.
-
-    Raises EditConflict where they meet one another or a file has changed since, SymfixError where one cannot be read.
-    """
-    changes: dict[Tree, tuple[Change, ...]] = {}
-    for tree in dict.fromkeys(candidate.tree for candidate in candidates):
-        edits = [edit for candidate in candidates if candidate.tree == tree for edit in candidate.edits]
-        sources = {path: read_source(tree.root, path) for path in {edit.path for edit in edits}}
-        changes[tree] = changes_of_edits(edits, sources)
-    return changes
-
-
-def contents_of(candidates: Sequence[Candidate]) -> dict[Tree, dict[str, bytes]]:
-    """The new bytes of the files that all candidates together change. Raises as changes_of."""
-    return {tree: {change.path: change.new for change in own} for tree, own in changes_of(candidates).items()}
 
 
 def candidates_for(
@@ -87,7 +61,8 @@ def candidates_for(
 ) -> Iterator[Candidate]:
     """What may help against what a trial showed, likeliest first; `made` are the changes that it ran with."""
     kinds = _FAILED if trial.status or trial.errors else _WRONG if wrong else _OFTEN
-    answers = sorted((a for a in trial.report.answers if a.kind in kinds), key=lambda a: kinds.index(a.kind))
+    answers = [answer for answer in trial.report.answers if answer.kind in kinds]
+    answers.sort(key=lambda answer: (not is_refused(answer), kinds.index(answer.kind)))
     lines = Lines(copy, contents_of(made), trial.report.answers)
     for answer in answers:
         yield from _rewrites(answer, lines, sources, level)
@@ -95,7 +70,8 @@ def candidates_for(
         return
     for answer in answers:
         yield from _checks(answer, lines, sources)
-        yield from _fit((*_conversions(answer, lines), *_asked(answer, lines)), lines, sources)
+        others = (*_conversions(answer, lines), *_asked(answer, lines), *_shortcuts(answer, lines))
+        yield from _fit(others, lines, sources)
     yield from _fit(_settings(answers, trial, lines), lines, sources)
     for answer in answers:
         yield from _fit(_marked(answer, trial, lines), lines, sources)
@@ -106,19 +82,22 @@ def candidates_for(
 def next_failure(candidate: Candidate, trial: Trial, lines: Lines) -> tuple[Answer, Frame | None] | None:
     """What fails or breaks a graph in the place of what a change is against, once that is gone; None for nothing.
 
-    With it, its line without any change. `lines` are those of the run.
+    Or has it compiled again, if that is what the change is against. With it, its line without any change. `lines` are
+    those of the run.
     """
-    failures = [answer for answer in trial.report.answers if answer.kind in UNDECIDED]
+    kinds = (*UNDECIDED, _AGAIN) if candidate.why.startswith(_AGAIN) else UNDECIDED
+    failures = [answer for answer in trial.report.answers if answer.kind in kinds]
     frames = ((answer, frame) for answer in failures for frame in answer.places)
     places = {(_why(answer), lines.without_changes(frame)) for answer, frame in frames}
-    if not failures or (candidate.why, candidate.frame) in places:
+    nowhere = {_why(answer) for answer in failures if not answer.places}
+    if not failures or (candidate.why, candidate.frame) in places or candidate.why in nowhere:
         return None
     place = failures[0].place
     return failures[0], lines.without_changes(place) if place is not None else None
 
 
 def places_of(trial: Trial) -> list[Frame]:
-    """The lines that the answers of a trial name, once each, those of errors first.
+    """The lines that the answers of a trial name, once each, those of errors and of guards that failed first.
 
     Where a dimension may not be as dynamic as the program declares it, those of the answers about that one.
     """
@@ -126,7 +105,7 @@ def places_of(trial: Trial) -> list[Frame]:
     sizes = {size for answer in answers if is_violation(answer.text) for size in SIZES.findall(answer.text)}
     if sizes:
         answers = [a for a in answers if a.kind == "error" or not sizes.isdisjoint(SIZES.findall(a.text))]
-    answers.sort(key=lambda answer: answer.kind not in ("error", "fake", "break"))
+    answers.sort(key=lambda answer: answer.kind not in ("error", "fake", "break") and not is_refused(answer))
     return list(dict.fromkeys(frame for answer in answers for frame in answer.places))
 
 
@@ -237,6 +216,15 @@ def _conversions(answer: Answer, lines: Lines) -> Iterator[Candidate]:
             yield Candidate(what, tree, edits, lines.without_changes(frame), _why(answer))
 
 
+def _shortcuts(answer: Answer, lines: Lines) -> Iterator[Candidate]:
+    """The path of other sizes in place of a shortcut, on a line that told them apart in the run."""
+    kinds = (answer.kind,) if is_refused(answer) else (_AGAIN,)
+    for frame, tree, path, line in _originals(answer, lines, kinds):
+        for shortcut in shortcuts_at(path, lines.source(tree, path), line):
+            original = lines.without_changes(frame)
+            yield Candidate(_SHORTCUT, tree, shortcut.edits, original, _why(answer), shortcut.taken)
+
+
 def _originals(answer: Answer, lines: Lines, kinds: Sequence[str]) -> Iterator[tuple[Frame, Tree, str, int]]:
     """The lines of the run that an answer of these `kinds` names, each with its original."""
     for frame in answer.places if answer.kind in kinds else ():
@@ -271,9 +259,10 @@ def _lacking(candidate: Candidate, lines: Lines, sources: Sources) -> str:
 def _too_new(tree: Tree, edits: Iterable[Edit], lines: Lines, sources: Sources) -> str:
     for edit in edits:
         text = edit.new.decode("utf-8", "replace")
-        found = parsed_with_torch(edit.path, lines.source(tree, edit.path))
+        line = _line_of(tree, edit, lines)
+        found = parsed_with_torch(edit.path, lines.source(tree, edit.path), line)
         text = found[1].usual(text) if found is not None else text
-        if lacking := sources.lacking(tree, edit.path, _line_of(tree, edit, lines), text):
+        if lacking := sources.lacking(tree, edit.path, line, text):
             return lacking
     return ""
 
@@ -381,12 +370,3 @@ def _own_place(answer: Answer, lines: Lines) -> Frame | None:
         if tree is not None and not tree.package:
             return frame
     return None
-
-
-def conflict_free(candidates: Sequence[Candidate]) -> bool:
-    """Whether the changes of all candidates can be made together."""
-    try:
-        contents_of(candidates)
-    except EditConflict:
-        return False
-    return True

@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from codemod.fix.catching import guard_around, names_around, raised_by
-from codemod.fix.nodes import function_around, offset
+from codemod.fix.nodes import function_around, holds_line, offset
 from codemod.fix.torch_names import COMPILING, Torch, parsed_with_torch
 from codemod.fix.whole_numbers import is_whole, whole_names
 from codemod.model.edits import Edit
@@ -52,23 +52,19 @@ class Check:
 
 def check_at(path: str, source: bytes, line: int) -> Check | None:
     """The check of `path` for the branch or the assertion that asks on `line`; None where it does more than raise."""
-    if (found := parsed_with_torch(path, source)) is None:
+    if (found := parsed_with_torch(path, source, line)) is None:
         return None
     tree, torch = found
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and node.lineno <= line <= (node.test.end_lineno or 0) and _only_raises(node):
             edit, raised, place = _checked(path, source, tree, node, torch), raised_by(node), node.body[-1].lineno
-        elif isinstance(node, ast.stmt) and (asserted := _asserted(node)) is not None and _holds(node, line):
+        elif isinstance(node, ast.stmt) and (asserted := _asserted(node)) is not None and holds_line(node, line):
             edit, raised, place = _apart(path, source, tree, node, asserted, torch), AssertionError, node.lineno
         else:
             continue
         caught = guard_around(tree, place, raised)
         return None if edit is None else Check((edit, *torch.imported), names_around(tree, place), raised, caught)
     return None
-
-
-def _holds(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or 0)
 
 
 def _only_raises(branch: ast.If) -> bool:
@@ -101,9 +97,8 @@ def _apart(path: str, source: bytes, tree: ast.Module, node: ast.stmt, test: ast
         return None
     if (written := _written(checks, tree, test, torch)) is None:
         return None
-    around = [
-        n.col_offset for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno < node.lineno and _holds(n, end)
-    ]
+    outer = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno < node.lineno and holds_line(n, end)]
+    around = [n.col_offset for n in outer]
     unit = indent[max(around) :] if around else b"    "
     newline = b"\r\n" if lines[node.lineno - 1].endswith(b"\r\n") else b"\n"
     first, *rest = source[start:stop].splitlines(keepends=True)

@@ -18,7 +18,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from codemod.fix.nodes import end_of, function_around, named_parameters, offset
+from codemod.fix.nodes import end_of, function_around, holds_line, named_parameters, offset
 from codemod.fix.torch_names import TORCH, full_name, imported_names, parsed_with_torch
 from codemod.model.edits import Edit
 
@@ -35,14 +35,14 @@ _SCRIPTED = re.compile(rb"\bjit\.(?:script|export|unused|ignore)|\bis_scripting\
 
 def conversions_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     """The edits of `path` that keep symbolic what is converted on `line`; none where it converts nothing."""
-    if (found := parsed_with_torch(path, source)) is None or _SCRIPTED.search(source):
+    if (found := parsed_with_torch(path, source, line)) is None or _SCRIPTED.search(source):
         return ()
     tree, torch = found
     bound, names = set(_bound(tree)), imported_names(tree)
     lines = source.splitlines(keepends=True)
     edits, named = [], False
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and not node.keywords:
+        if isinstance(node, ast.Call) and holds_line(node, line) and not node.keywords:
             for old, new in _symbolic(node, bound, names, tree):
                 end = end_of(lines, old)
                 start = end if new == _READ else offset(lines, old.lineno, old.col_offset)

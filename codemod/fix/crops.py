@@ -23,7 +23,7 @@ _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)
 
 def crop_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     """The edits of `path` that take the branch on `line` wherever it is compiled; none where it does more than crop."""
-    if (found := parsed_with_torch(path, source)) is None:
+    if (found := parsed_with_torch(path, source, line)) is None:
         return ()
     tree, torch = found
     for branch in (node for node in ast.walk(tree) if isinstance(node, ast.If)):

@@ -13,7 +13,7 @@ import ast
 import textwrap
 from collections.abc import Mapping
 
-from codemod.fix.nodes import end_of, offset
+from codemod.fix.nodes import end_of, holds_line, offset
 from codemod.fix.torch_names import COMPILING, full_name, imported_names, parsed_with_torch
 from codemod.model.edits import Edit
 
@@ -31,14 +31,14 @@ _BYTES = "surrogateescape"
 
 def grid_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     """The edits of `path` that compute what `linspace` gives on `line` where it is compiled; none where none may."""
-    found = parsed_with_torch(path, source)
+    found = parsed_with_torch(path, source, line)
     if found is None:
         return ()
     tree, torch = found
     lines, names = source.splitlines(keepends=True), imported_names(tree)
     edits: list[Edit] = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0):
+        if isinstance(node, ast.Call) and holds_line(node, line):
             computed = _computed(node, names, torch.name)
             if computed:
                 start = offset(lines, node.lineno, node.col_offset)

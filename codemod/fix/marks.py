@@ -68,7 +68,7 @@ def mark_edits(path: str, source: bytes, call: Call, parameters: Sequence[str], 
     That needs a statement that begins its line, and an argument before which it evaluates no call. An argument that is
     no name gets one. Where Python does not say the column, the call has to be the only one of its line.
     """
-    if (found := parsed_with_torch(path, source)) is None:
+    if (found := parsed_with_torch(path, source, call.line)) is None:
         return ()
     tree, torch = found
     node = call_at(tree, call)

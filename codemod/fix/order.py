@@ -17,19 +17,14 @@ import re
 from collections.abc import Collection, Mapping
 
 from codemod.fix.catching import parsed
-from codemod.fix.nodes import function_around, named_parameters, offset
+from codemod.fix.nodes import function_around, named_parameters, offset, only_reads
 from codemod.fix.torch_names import full_name, imported_names
 from codemod.model.edits import Edit
 
 _RUNNING = re.compile(
     r"(?:torch\.(?:\w+\.)*)?(?:is_(?:torch)?(?:dynamo)?_?compiling|is_(?:exporting|tracing|scripting))"
 )
-_READERS = frozenset({"size", "numel", "dim", "len"})
 _WORDS = {ast.And: b"and", ast.Or: b"or"}
-_PLAIN = (
-    ast.Compare, ast.BinOp, ast.UnaryOp, ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call, ast.operator,
-    ast.unaryop, ast.cmpop, ast.expr_context,
-)  # fmt: skip
 
 
 def order_at(path: str, source: bytes, line: int) -> Edit | None:
@@ -100,9 +95,4 @@ def _decides(node: ast.expr, bound: Collection[str], names: Mapping[str, str]) -
 
 def _compares(node: ast.expr) -> bool:
     """Whether an operand does nothing but compare numbers and sizes."""
-    if not isinstance(node, ast.Compare):
-        return False
-    parts = list(ast.walk(node))
-    calls = [part.func for part in parts if isinstance(part, ast.Call)]
-    names = {getattr(function, "attr", getattr(function, "id", "")) for function in calls}
-    return all(isinstance(part, _PLAIN) for part in parts) and names <= _READERS
+    return isinstance(node, ast.Compare) and only_reads(node)

@@ -15,7 +15,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from codemod.fix.catching import parsed
-from codemod.fix.nodes import end_of
+from codemod.fix.nodes import end_of, holds_line
 from codemod.fix.torch_names import full_name, imported_names
 from codemod.model.edits import Edit
 from codemod.probe.symbolic_forms import POOL
@@ -35,11 +35,11 @@ def pool_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     names = imported_names(tree) if tree is not None else {}
     edits: list[Edit] = []
     for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0) and _pools(node, names):
+        if isinstance(node, ast.Call) and holds_line(node, line) and _pools(node, names):
             edits += [_behind(path, lines, node.func, b"_with_indices"), _behind(path, lines, node, _FIRST)]
-        if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
+        if isinstance(node, ast.ClassDef) and holds_line(node, line):
             for made, calls in _layers(node, names):
-                if any(call.lineno <= line <= (call.end_lineno or 0) for call in calls):
+                if any(holds_line(call, line) for call in calls):
                     *_, last = (*made.args, *(each.value for each in made.keywords))
                     edits.append(_behind(path, lines, last, _GIVEN))
                     edits += [_behind(path, lines, call, _FIRST) for call in calls]

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from codemod.fix.candidates import Candidate, Sources, candidates_for, conflict_free, contents_of, next_failure
+from codemod.fix.candidate import Candidate, conflict_free, contents_of
+from codemod.fix.candidates import Sources, candidates_for, next_failure
 from codemod.fix.lines import Lines
 from codemod.fix.trees import Copy, patched
 from codemod.fix.trial import Trial, run_trial, same_text
@@ -105,6 +106,8 @@ class Repair:
                 self.tell("left", f"{candidate.what}: {self.missed[chain]}")
                 continue
             verdict = compare(latest, after, eager)
+            if verdict.better and (unseen := self._unseen(chain, eager)):
+                verdict = Verdict(False, unseen)
             moved = None if verdict.better else next_failure(candidate, after, Lines(place, contents))
             reason = f"{verdict.reason}{_then(*moved, failed=bool(after.status)) if moved is not None else ''}"
             self.tell("try", f"{candidate.what}: {reason}")
@@ -116,6 +119,15 @@ class Repair:
                 if further is not None:
                     return further
         return None
+
+    def _unseen(self, chain: Sequence[Candidate], eager: Trial) -> str:
+        """Why a run without a compiler does not compare what changes leave; "" where it does, for each of them."""
+        for candidate in (each for each in chain if each.taken):
+            with patched(self.program, contents_of([replace(candidate, edits=candidate.taken)])) as place:
+                failing = run_trial(place.program, eager=True, seconds=self._limit)
+            if same_text(failing.end, eager.end) and same_text(failing.printed, eager.printed):
+                return "better, but the program does not take the shortcut, which the other path has to be as"
+        return ""
 
     def _needed(
         self, latest: Trial, after: Trial, place: Copy, eager: Trial, chain: list[Candidate]

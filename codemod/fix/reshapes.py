@@ -14,7 +14,7 @@ import ast
 from collections.abc import Iterator
 
 from codemod.fix.catching import parsed
-from codemod.fix.nodes import end_of, function_around
+from codemod.fix.nodes import end_of, function_around, holds_line
 from codemod.model.edits import Edit
 
 _RESHAPE = "reshape"
@@ -33,7 +33,7 @@ def reshapes_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     lines = source.splitlines(keepends=True)
     edits = []
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not node.lineno <= line <= (node.end_lineno or 0):
+        if not isinstance(node, ast.Call) or not holds_line(node, line):
             continue
         match node.func:
             case ast.Attribute(value=tensor, attr="reshape") as method if _infers(node) and not _is_module(tensor):

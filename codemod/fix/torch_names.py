@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codemod.fix.catching import parsed
-from codemod.fix.nodes import offset
+from codemod.fix.nodes import holds_line, offset
 from codemod.model.edits import Edit
 
 TORCH = "torch"
 COMPILING = "torch.compiler.is_compiling()"
 _IMPORT = b"import torch"
 _IMPORTS = (ast.Import, ast.ImportFrom)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 _USUAL = {"nn": "torch.nn", "F": "torch.nn.functional"}
 """What names stand for that no import of the file gives, as `from … import *` may."""
 
@@ -36,10 +37,13 @@ class Torch:
         return re.sub(rf"(?<![\w.]){self.name}(?=\.)", TORCH, text)
 
 
-def parsed_with_torch(path: str, source: bytes) -> tuple[ast.Module, Torch] | None:
-    """The tree of a file, and what it calls torch; None where Python does not take it, or that is not to be told."""
+def parsed_with_torch(path: str, source: bytes, line: int = 0) -> tuple[ast.Module, Torch] | None:
+    """The tree of a file, and what it calls torch; None where Python does not take it, or that is not to be told.
+
+    With a `line`, what it is called there, which may be what a function around it imports.
+    """
     tree = parsed(source)
-    torch = torch_in(path, source, tree) if tree is not None else None
+    torch = (torch_in(path, source, tree) or _imported_around(tree, line)) if tree is not None else None
     return (tree, torch) if tree is not None and torch is not None else None
 
 
@@ -62,6 +66,17 @@ def torch_in(path: str, source: bytes, tree: ast.Module) -> Torch | None:
         return None
     edit = _import(path, source, tree)
     return None if edit is None else Torch(TORCH, (edit,))
+
+
+def _imported_around(tree: ast.Module, line: int) -> Torch | None:
+    """What a function around `line` calls torch, which it imports itself, always and before; None for none."""
+    around = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS) and holds_line(node, line)]
+    for function in reversed(around):
+        before = [node for node in function.body if isinstance(node, ast.Import) and (node.end_lineno or 0) < line]
+        names = [name for node in before for alias in node.names if (name := _own_name(alias))]
+        if names and not any(_binds(node, names[0]) for node in ast.walk(function)):
+            return Torch(names[0])
+    return None
 
 
 def imported_names(tree: ast.Module) -> dict[str, str]:

@@ -16,6 +16,7 @@ from codemod.errors import SymfixError
 from codemod.probe.answers import Report
 from codemod.probe.collect import first_sentence
 from codemod.probe.fakes import lacking
+from codemod.probe.refused import with_refused
 from codemod.probe.script import ERRORS, PRINTED, Processes, Program, says, tells, traced
 from codemod.probe.texts import read_text
 from codemod.probe.violations import suggested_fixes, violation
@@ -115,7 +116,8 @@ def run_trial(program: Program, eager: bool = False, seconds: float | None = Non
         error = _last_error(written) if ended.status else ""
         error = next((a.text for a in report.answers if a.kind == "error" and says(a.text, error)), error)
         if ended.status:  # what fails outside of Dynamo is in no trace
-            report = replace(report, answers=(*report.answers, *read_text(written).answers))
+            made = with_refused(report.answers, [written])
+            report = replace(report, answers=(*made, *read_text(written).answers))
         return Trial(
             ended.status,
             error,

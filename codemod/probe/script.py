@@ -15,6 +15,7 @@ from codemod.borders.documents import load_json, read_bounded
 from codemod.errors import SymfixError
 from codemod.probe.answers import Answer, Report, merged
 from codemod.probe.collect import Collector
+from codemod.probe.refused import with_refused
 from codemod.probe.spelling import SYMBOL
 from codemod.probe.texts import read_text
 from codemod.probe.trace import process_of, read_trace, trace_files
@@ -104,7 +105,7 @@ class Ended:
         """What the traces say, and the errors that ended its processes, which torch.export does not trace."""
         report = self.collector().report()
         texts = [read_bounded(path).decode("utf-8", "replace") for path in sorted((self.folder / "raised").iterdir())]
-        return replace(report, answers=tuple(merged(with_raised(report.answers, texts))))
+        return replace(report, answers=tuple(merged(with_refused(with_raised(report.answers, texts), texts))))
 
     def collector(self) -> Collector:
         """What the traces say."""

@@ -274,6 +274,29 @@ placed = torch.compile(Placed(), dynamic=True, backend="aot_eager")
 for height, width in ((12, 5), (9, 7), (15, 8), (21, 11)):
     print(round(placed(torch.ones(2, height, width)).square().sum().item(), 3))
 """,
+    # A table of places that is resized for all sizes but its own: another graph for that one.
+    "resized_table": """import torch
+from torch import nn
+
+
+class Places(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.arange(32.0).reshape(1, 2, 4, 4))
+
+    def of(self, height, width):
+        if height == self.table.shape[-2] and width == self.table.shape[-1]:
+            return self.table
+        return nn.functional.interpolate(self.table, size=(height, width), mode="bicubic", align_corners=False)
+
+    def forward(self, images):
+        return images + self.of(images.shape[-2], images.shape[-1])
+
+
+placed = torch.compile(Places(), dynamic=True, backend="aot_eager")
+for height, width in ((6, 8), (4, 4), (8, 6), (4, 6)):
+    print(round(placed(torch.ones(1, 2, height, width)).sum().item(), 2))
+""",
     # A mask that is kept for one length, and made again for each other.
     "kept_mask": """import torch
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from codemod.fix import repair
-from codemod.fix.candidates import Candidate, contents_of, next_failure
+from codemod.fix.candidate import Candidate, contents_of
+from codemod.fix.candidates import next_failure
 from codemod.fix.lines import Lines
 from codemod.fix.trees import Copy, Tree, patched
 from codemod.fix.trial import Trial
 from codemod.model.edits import Edit
 from codemod.model.findings import Level
-from codemod.probe.answers import Answer, Report
+from codemod.probe.answers import Answer, Compilation, Report
 from codemod.probe.script import Processes, Program
 from codemod.probe.trace import Frame
 from tests.codemod.fix.test_candidates import Nothing
@@ -46,6 +47,11 @@ def test_a_change_leads_on_where_another_line_breaks_the_graph_in_the_place_of_i
         assert _next(setting, trial((SHAPE, branch)), copy, made) == (SHAPE, 4)
         assert _next(setting, trial((SHAPE, same), (UNKNOWN, branch)), copy, made) is None
         assert _next(setting, trial(), copy, made) is None
+        again, other = (Answer("recompiled", text, "your code", branch, None, "f") for text in ("a == b", "a == 4"))
+        duck = replace(setting, why="recompiled: a == b")
+        for answers, expected in (((other,), ("a == 4", 4)), ((replace(again, place=None), other), None)):
+            after = Trial(0, "", "", (), (), Report("", (), answers))
+            assert (_next(duck, after, copy, made), _next(setting, after, copy, made)) == (expected, None)
     assert _next(setting, trial((UNKNOWN, chosen)), Copy(program), ()) == (UNKNOWN, 3)
 
 
@@ -92,3 +98,31 @@ def test_of_a_chain_that_is_kept_which_it_takes(
     tried.run()
     assert "".join(candidate.what for candidate in tried.made) == made
     assert ("without this it is as good: a" in steps) is (made == "b" and second.start == 0)
+
+
+@pytest.mark.parametrize("takes", [True, False])
+def test_a_shortcut_is_left_where_the_program_takes_it_in_eager(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, takes: bool
+) -> None:
+    """Else nothing compares what the other path gives for these sizes, however much better the program is with it."""
+    (tmp_path / "case.py").write_bytes(b"import x\n")
+    edit, taken = (Edit("case.py", 8, 8, b"", text) for text in (b"  # edited", b"  # fails"))
+    place = Frame("case.py", 1, "f")
+    shortcut = Candidate("a", Tree(tmp_path), (edit,), place, "recompiled: x.size(0) == 4", (taken,))
+
+    def run_trial(program: Program, eager: bool = False, seconds: float | None = None) -> Trial:
+        held = (program.folder.resolve() / "case.py").read_bytes()
+        if takes and eager and b"# fails" in held:
+            return Trial(1, "AssertionError", "", (), (), Report("", (), ()))
+        again = (Compilation("f", "case.py", 1, 1 if b"# edited" in held or eager else 2),)
+        return Trial(0, "", "1\n", ({"returned": 1},), (), Report("", again, ()),
+                     Processes(loaded=frozenset({str(program.folder)})))  # fmt: skip
+
+    monkeypatch.setattr(repair, "run_trial", run_trial)
+    monkeypatch.setattr(repair, "candidates_for", lambda *_: [shortcut])
+    monkeypatch.setattr(Copy, "missed", lambda *_: "")
+    tried = repair.Repair(Program((sys.executable, "case.py"), tmp_path), Nothing(), Level.REVIEW, lambda *_: None)
+    tried.run()
+    assert tried.made == ([shortcut] if takes else [])
+    reasons = [reason for reason in tried.refused.values() if "does not take the shortcut" in reason]
+    assert bool(reasons) is not takes

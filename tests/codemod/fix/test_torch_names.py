@@ -11,7 +11,7 @@ from codemod.fix.checks import check_at
 from codemod.fix.conversions import conversions_at
 from codemod.fix.marks import DYNAMIC, Mark, mark_edits
 from codemod.fix.settings import setting_edits
-from codemod.fix.torch_names import full_name, imported_names, torch_in
+from codemod.fix.torch_names import Torch, full_name, imported_names, parsed_with_torch, torch_in
 from codemod.fix.trial import Call
 from codemod.model.edits import Edit, apply_edits
 from codemod.probe.answers import Answer
@@ -97,6 +97,26 @@ def test_a_file_that_imports_what_is_of_torch_imports_it(before: str, behind: st
 )
 def test_a_file_where_that_is_not_to_be_told_is_left(source: str) -> None:
     assert of(source) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("def f(x):\n    import torch\n    return int(x)  # here\n", "torch"),
+        ("def f():\n    import torch as th\n    def g(x):\n        return int(x)  # here\n", "th"),
+        ("import torch as th\ndef f(x):\n    import torch\n    return int(x)  # here\n", "th"),
+        ("def f(x):\n    y = int(x)  # here\n    import torch\n", None),
+        ("def f(x):\n    if x:\n        import torch\n    return int(x)  # here\n", None),
+        ("def f(x):\n    import torch\n    torch = x\n    return int(x)  # here\n", None),
+        ("def f(torch):\n    import torch\n    def g(x):\n        return int(x)  # here\n", None),
+        ("def f():\n    import torch\ndef g(x):\n    return int(x)  # here\n", None),
+    ],
+)
+def test_what_a_function_around_a_line_imports_is_its_name_there(source: str, name: str | None) -> None:
+    line = 1 + source[: source.index("# here")].count("\n")
+    found = parsed_with_torch("a.py", source.encode(), line)
+    assert (None if found is None else found[1]) == (None if name is None else Torch(name))
+    assert (parsed_with_torch("a.py", source.encode()) is None) is not source.startswith("import")
 
 
 @pytest.mark.parametrize(
