@@ -46,7 +46,8 @@ def compare(before: Trial, after: Trial, eager: Trial) -> Verdict:
     if now >= earlier:
         return Verdict(False, "it is not better: " + ends(before, after, right))
     calls = f"{len(after.returned)} returned values" if len(after.returned) != 1 else "1 returned value"
-    what = f"{calls} and all that is printed" if same_text(after.printed, right.printed) else calls
+    printed = "all that is printed" if same_text(after.printed, right.printed) else ""
+    what = " and ".join(filter(None, (calls if after.returned else "", printed)))
     return Verdict(True, ends(before, after, right), f"{what} as {whose}")
 
 
@@ -59,7 +60,9 @@ def ends(before: Trial, after: Trial, right: Trial) -> str:
         parts.append(f"failures to compile {before.errors} → {after.errors}")
     if before.breaks or after.breaks:
         parts.append(f"graph breaks {before.breaks} → {after.breaks}")
-    return "; ".join([*parts, f"frames compiled {before.compilations} → {after.compilations}"])
+    if not parts or before.compilations or after.compilations:  # torch.export compiles no frame
+        parts.append(f"frames compiled {before.compilations} → {after.compilations}")
+    return "; ".join(parts)
 
 
 def _cost(trial: Trial, right: Trial) -> tuple[bool, bool, int, int, int]:

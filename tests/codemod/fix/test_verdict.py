@@ -55,6 +55,14 @@ def test_the_error_that_ended_a_program_is_counted_once() -> None:
         assert replace(trial(status=1), report=Report("", (), answers)).errors == number
 
 
+def test_of_an_exported_program_nothing_is_said_of_frames_and_returned_values() -> None:
+    exported = replace(trial(frames=0), returned=())
+    cured = compare(replace(exported, status=1, error="Guard failed"), exported, exported)
+    assert (cured.better, cured.reason) == (True, "fails: Guard failed → ends well")
+    assert cured.values == "all that is printed as eager's"
+    assert compare(exported, exported, exported).reason == "it is not better: frames compiled 0 → 0"
+
+
 def test_fewer_frames_right_values_and_no_failure_are_better() -> None:
     assert compare(trial(3), trial(1), EAGER).reason == "frames compiled 3 → 1"
     cured = compare(trial(1, status=1, returned=None, printed=""), trial(1), EAGER)
