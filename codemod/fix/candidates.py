@@ -80,13 +80,13 @@ def candidates_for(
 
 
 def next_failure(candidate: Candidate, trial: Trial, lines: Lines) -> tuple[Answer, Frame | None] | None:
-    """What fails or breaks a graph in the place of what a change is against, once that is gone; None for nothing.
+    """What fails, is refused or breaks a graph in the place of what a change is against; None for nothing.
 
-    Or has it compiled again, if that is what the change is against. With it, its line without any change. `lines` are
+    Or has it compiled again, if a change is against such a thing. With it, its line without any change. `lines` are
     those of the run.
     """
     kinds = (*UNDECIDED, _AGAIN) if candidate.why.startswith(_AGAIN) else UNDECIDED
-    failures = [answer for answer in trial.report.answers if answer.kind in kinds]
+    failures = [answer for answer in trial.report.answers if answer.kind in kinds or is_refused(answer)]
     frames = ((answer, frame) for answer in failures for frame in answer.places)
     places = {(_why(answer), lines.without_changes(frame)) for answer, frame in frames}
     nowhere = {_why(answer) for answer in failures if not answer.places}

@@ -37,17 +37,23 @@ def pool_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Call) and holds_line(node, line) and _pools(node, names):
             edits += [_behind(path, lines, node.func, b"_with_indices"), _behind(path, lines, node, _FIRST)]
-        if isinstance(node, ast.ClassDef) and holds_line(node, line):
-            for made, calls in _layers(node, names):
-                if any(holds_line(call, line) for call in calls):
-                    *_, last = (*made.args, *(each.value for each in made.keywords))
-                    edits.append(_behind(path, lines, last, _GIVEN))
-                    edits += [_behind(path, lines, call, _FIRST) for call in calls]
+        for made, calls in _layers(node, names) if isinstance(node, (ast.ClassDef, ast.Call)) else ():
+            if any(holds_line(call, line) for call in calls):
+                *_, last = (*made.args, *(each.value for each in made.keywords))
+                edits.append(_behind(path, lines, last, _GIVEN))
+                edits += [_behind(path, lines, call, _FIRST) for call in calls]
     return tuple(edits)
 
 
-def _layers(owner: ast.ClassDef, names: Mapping[str, str]) -> Iterator[tuple[ast.Call, list[ast.Call]]]:
-    """The pooling layers that a class makes for `self` and does nothing with but call them, with those calls."""
+def _layers(owner: ast.ClassDef | ast.Call, names: Mapping[str, str]) -> Iterator[tuple[ast.Call, list[ast.Call]]]:
+    """The pooling layers that a class makes for `self` and does nothing with but call them, with those calls.
+
+    Of a call that one which it calls, `nn.MaxPool1d(2)(x)`.
+    """
+    if isinstance(owner, ast.Call):
+        if isinstance(owner.func, ast.Call) and _is_layer(owner.func, names):
+            yield owner.func, [owner]
+        return
     nodes = list(ast.walk(owner))
     for node in nodes:
         match node:
@@ -55,9 +61,12 @@ def _layers(owner: ast.ClassDef, names: Mapping[str, str]) -> Iterator[tuple[ast
                 named = (each for each in nodes if isinstance(each, ast.Attribute) and each.attr == name)
                 used = [each for each in named if each is not node.targets[0]]
                 calls = [n for n in nodes if isinstance(n, ast.Call) and any(n.func is use for use in used)]
-                plain = full_name(made.func, names) == _LAYER and _gives_one(made, _MOST_OF_LAYER)
-                if plain and calls and len(calls) == len(used):
+                if _is_layer(made, names) and calls and len(calls) == len(used):
                     yield made, calls
+
+
+def _is_layer(made: ast.Call, names: Mapping[str, str]) -> bool:
+    return full_name(made.func, names) == _LAYER and _gives_one(made, _MOST_OF_LAYER)
 
 
 def _pools(call: ast.Call, names: Mapping[str, str]) -> bool:

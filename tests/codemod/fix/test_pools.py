@@ -25,6 +25,7 @@ def pooled(source: str, line: int) -> str:
             "y = nn.functional.max_pool1d(\n    x,\n    3,\n)\n",
             "y = nn.functional.max_pool1d_with_indices(\n    x,\n    3,\n)[0]\n",
         ),
+        ("y = nn.MaxPool1d(3, stride=n)(x)\n", "y = nn.MaxPool1d(3, stride=n, return_indices=True)(x)[0]\n"),
     ],
 )
 def test_the_first_of_two_results(old: str, new: str) -> None:
@@ -41,6 +42,9 @@ def test_the_first_of_two_results(old: str, new: str) -> None:
         "y = F.max_pool2d(x, 3)\n",
         "y = self.max_pool1d(x, 3)\n",
         "y = other(x)\n",
+        "y = nn.MaxPool1d(3)\n",
+        "y = nn.MaxPool2d(3)(x)\n",
+        "y = nn.MaxPool1d(3, return_indices=True)(x)[0]\n",
     ],
 )
 def test_what_gives_both_or_is_something_else_is_left(source: str) -> None:

@@ -18,6 +18,7 @@ from codemod.fix.trial import Trial
 from codemod.model.edits import Edit
 from codemod.model.findings import Level
 from codemod.probe.answers import Answer, Compilation, Report
+from codemod.probe.refused import ADVICE
 from codemod.probe.script import Processes, Program
 from codemod.probe.trace import Frame
 from tests.codemod.fix.test_candidates import Nothing
@@ -49,6 +50,9 @@ def test_a_change_leads_on_where_another_line_breaks_the_graph_in_the_place_of_i
         assert _next(setting, trial(), copy, made) is None
         again, other = (Answer("recompiled", text, "your code", branch, None, "f") for text in ("a == b", "a == 4"))
         duck = replace(setting, why="recompiled: a == b")
+        made_anew = Answer("guard", "a != 4", "your code", branch, None, "f", advice=ADVICE)
+        after = Trial(1, "", "", (), (), Report("", (), (made_anew, replace(made_anew, advice=""))))
+        assert _next(setting, after, copy, made) == ("a != 4", 4)
         for answers, expected in (((other,), ("a == 4", 4)), ((replace(again, place=None), other), None)):
             after = Trial(0, "", "", (), (), Report("", (), answers))
             assert (_next(duck, after, copy, made), _next(setting, after, copy, made)) == (expected, None)
