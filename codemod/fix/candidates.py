@@ -52,7 +52,7 @@ _AGAIN = "recompiled"
 _MOST_FILES = 4
 """Files that are read for the registration of an operator, of those that name it."""
 _OF_NO_FILE = "this is code of no file, as that of a notebook's cells: put it in a module, which can be changed"
-_SHORTCUT = "the path of other sizes wherever it is compiled, in place of a shortcut that eager takes"
+_SHORTCUT = "the path of other sizes wherever it is compiled, in place of a shortcut for equal ones"
 _CHECK = "torch._check where it is compiled, in place of what only raises or asserts"
 
 
