@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from codemod.fix.calls import name_of
-from codemod.fix.nodes import end_of, offset
+from codemod.fix.nodes import asks_on, end_of, offset
 from codemod.fix.torch_names import COMPILING, parsed_with_torch
 from codemod.model.edits import Edit
 
@@ -64,7 +64,7 @@ def _branches(owner: ast.ClassDef, line: int) -> Iterator[tuple[list[ast.stmt], 
     for node in ast.walk(owner):
         for block in filter(None, (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))):
             for index, statement in enumerate(block if isinstance(block, list) else []):
-                if isinstance(statement, ast.If) and statement.lineno <= line <= (statement.test.end_lineno or 0):
+                if isinstance(statement, ast.If) and asks_on(statement, line):
                     yield block, index
 
 

@@ -80,10 +80,10 @@ def candidates_for(
 
 
 def next_failure(candidate: Candidate, trial: Trial, lines: Lines) -> tuple[Answer, Frame | None] | None:
-    """What fails, is refused or breaks a graph in the place of what a change is against; None for nothing.
+    """What fails, is refused or breaks a graph in the place of what a change is against, once that is gone, or None.
 
-    Or has it compiled again, if a change is against such a thing. With it, its line without any change. `lines` are
-    those of the run.
+    Where the change is against a reason to compile again, also another such. With it, its line without any change.
+    `lines` are those of the run.
     """
     kinds = (*UNDECIDED, _AGAIN) if candidate.why.startswith(_AGAIN) else UNDECIDED
     failures = [answer for answer in trial.report.answers if answer.kind in kinds or is_refused(answer)]

@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from codemod.fix.catching import guard_around, names_around, raised_by
-from codemod.fix.nodes import function_around, holds_line, offset
+from codemod.fix.nodes import asks_on, function_around, holds_line, offset
 from codemod.fix.torch_names import COMPILING, Torch, parsed_with_torch
 from codemod.fix.whole_numbers import is_whole, whole_names
 from codemod.model.edits import Edit
@@ -56,7 +56,7 @@ def check_at(path: str, source: bytes, line: int) -> Check | None:
         return None
     tree, torch = found
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and node.lineno <= line <= (node.test.end_lineno or 0) and _only_raises(node):
+        if isinstance(node, ast.If) and asks_on(node, line) and _only_raises(node):
             edit, raised, place = _checked(path, source, tree, node, torch), raised_by(node), node.body[-1].lineno
         elif isinstance(node, ast.stmt) and (asserted := _asserted(node)) is not None and holds_line(node, line):
             edit, raised, place = _apart(path, source, tree, node, asserted, torch), AssertionError, node.lineno

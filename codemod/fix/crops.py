@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 
-from codemod.fix.nodes import offset
+from codemod.fix.nodes import asks_on, offset
 from codemod.fix.torch_names import COMPILING, parsed_with_torch
 from codemod.model.edits import Edit
 
@@ -27,7 +27,7 @@ def crop_at(path: str, source: bytes, line: int) -> tuple[Edit, ...]:
         return ()
     tree, torch = found
     for branch in (node for node in ast.walk(tree) if isinstance(node, ast.If)):
-        if branch.lineno <= line <= (branch.test.end_lineno or 0) and _only_crops(branch):
+        if asks_on(branch, line) and _only_crops(branch):
             start = offset(source.splitlines(keepends=True), branch.test.lineno, branch.test.col_offset)
             asked = f"{torch.spelled(COMPILING)} or ".encode()
             return (Edit(path, start, start, b"", asked), *torch.imported)

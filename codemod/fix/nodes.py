@@ -28,6 +28,11 @@ def holds_line(node: ast.stmt | ast.expr, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or 0)
 
 
+def asks_on(branch: ast.If, line: int) -> bool:
+    """Whether a branch is decided on `line`: on one from its `if` to the end of its condition."""
+    return branch.lineno <= line <= (branch.test.end_lineno or 0)
+
+
 def only_reads(node: ast.expr) -> bool:
     """Whether a node reads names, sizes and whether something is so (`is_tracing()`), and computes with no more."""
     parts = list(ast.walk(node))

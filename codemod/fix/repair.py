@@ -45,6 +45,8 @@ class Repair:
     """How the program ends as it is."""
     _copied: str | None = None
     """Why it does not run from a copy; None as long as nobody asked."""
+    _takes: dict[Candidate, bool] = field(default_factory=dict)
+    """Whether it takes the path that a change leaves, of those that were asked about."""
 
     def run(self) -> tuple[Trial, Trial, Trial]:
         """Run the program before, without torch.compile, and with what cures it: the three runs.
@@ -122,12 +124,14 @@ class Repair:
 
     def _unseen(self, chain: Sequence[Candidate], eager: Trial) -> str:
         """Why the program is not seen to take what changes leave; "" where it does, as it fails then in eager too."""
-        for candidate in (each for each in chain if each.taken):
+        leaving = [candidate for candidate in chain if candidate.taken]
+        for candidate in (each for each in leaving if each not in self._takes):
             with patched(self.program, contents_of([replace(candidate, edits=candidate.taken)])) as place:
                 failing = run_trial(place.program, eager=True, seconds=self._limit)
-            if failing.status in (eager.status, OUT_OF_TIME):
-                return "better, but nothing shows that the program takes the shortcut, to compare the other path with"
-        return ""
+            self._takes[candidate] = failing.status not in (eager.status, OUT_OF_TIME)
+        if all(self._takes[candidate] for candidate in leaving):
+            return ""
+        return "better, but nothing shows that the program takes the shortcut, to compare the other path with"
 
     def _needed(
         self, latest: Trial, after: Trial, place: Copy, eager: Trial, chain: list[Candidate]

@@ -16,7 +16,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codemod.fix.nodes import end_of, holds_line, offset, only_reads
+from codemod.fix.nodes import asks_on, end_of, offset, only_reads
 from codemod.fix.torch_names import COMPILING, parsed_with_torch
 from codemod.model.edits import Edit
 
@@ -39,29 +39,28 @@ def shortcuts_at(path: str, source: bytes, line: int) -> Iterator[Shortcut]:
     tree, torch = found
     lines = source.splitlines(keepends=True)
     for branch, behind in _branches(tree):
-        if holds_line(branch.test, line) and _is_shortcut(branch, behind):
-            edit = _asked_first(path, source, tree, branch, f"not {torch.spelled(COMPILING)}".encode())
+        if asks_on(branch, line) and _is_shortcut(branch, behind):
+            edit = _asked_first(path, lines, tree, branch, f"not {torch.spelled(COMPILING)}".encode())
             inner = offset(lines, branch.body[0].lineno, branch.body[0].col_offset)
             yield Shortcut((edit, *torch.imported), (Edit(path, inner, inner, b"", _FAILS),))
 
 
-def _asked_first(path: str, source: bytes, tree: ast.Module, branch: ast.If, asked: bytes) -> Edit:
+def _asked_first(path: str, lines: Sequence[bytes], tree: ast.Module, branch: ast.If, asked: bytes) -> Edit:
     """The edit that has a branch ask another thing first; a row for each where one would be the longest of code."""
-    test, lines = branch.test, source.splitlines(keepends=True)
+    test, line = branch.test, lines[branch.lineno - 1]
     start, end = offset(lines, test.lineno, test.col_offset), end_of(lines, test)
+    old, before = line[test.col_offset : test.end_col_offset], line[: test.col_offset]
     parts = test.values if isinstance(test, ast.BoolOp) else [test]
-    texts = [source[offset(lines, part.lineno, part.col_offset) : end_of(lines, part)] for part in parts]
-    line = lines[branch.lineno - 1]
-    indent = line[: len(line) - len(line.lstrip())]
-    head = line.lstrip().split(b" ", 1)[0] + b" "
-    plain = source[start:end] == _AND.join(texts) and line.lstrip().startswith(head + texts[0])
+    texts = [line[part.col_offset : part.end_col_offset] for part in parts]
+    plain = branch.lineno == test.end_lineno and before.split() in ([b"if"], [b"elif"]) and old == _AND.join(texts)
     code = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt) and not _is_text(node)}
     if not plain or len(line) + len(asked + _AND) <= max(len(lines[number - 1]) for number in code):
         return Edit(path, start, start, b"", asked + _AND)
+    indent = line[: len(line) - len(line.lstrip())]
     newline = b"\r\n" if line.endswith(b"\r\n") else b"\n"
     inner = newline + indent + (b"\t" if b"\t" in indent else b"    ")
     rows = (inner + _AND.lstrip()).join([asked, *texts])
-    return Edit(path, start, end, source[start:end], b"(" + inner + rows + newline + indent + b")")
+    return Edit(path, start, end, old, b"(" + inner + rows + newline + indent + b")")
 
 
 def _is_text(node: ast.stmt) -> bool:
